@@ -15,7 +15,7 @@ are not concerned with it: `at` says which way it went, and its site is its line
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -115,7 +115,7 @@ class Machine:
         #: The line of the return at which the kernel ended, 0 before.
         self.returned = 0
         #: How often a line counted a turn for a thread.
-        self._turns: Counter[tuple[int, int]] = Counter()
+        self._turns: dict[tuple[int, int], int] = defaultdict(int)
         #: The first operation of a warp that counts on lanes which are not there, in words, and its line.
         self.absent, self.absent_line = "", 0
         self._left = MOST_STEPS

@@ -266,8 +266,16 @@ _Operation = Callable[[Any, Any], Any]
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def _ruled(operation: _Operation, rule: Callable[[type, type], type | None] = _of_both) -> _Operation:
-    """Let an operation of Python's return what Numba's type holds of its result."""
+def _ruled(
+    operation: _Operation,
+    rule: Callable[[type, type], type | None] = _of_both,
+    *,
+    of_others: _Operation | None = None,
+) -> _Operation:
+    """Let an operation of Python's return what Numba's type holds of its result.
+
+    Where one of the two is no number, another operation can take its place.
+    """
     known: dict[tuple[type, type], Callable[[Any], Any]] = {}
     stays_whole = rule(int, int) is int
 
@@ -282,6 +290,8 @@ def _ruled(operation: _Operation, rule: Callable[[type, type], type | None] = _o
         keep = known.get(kinds)
         if keep is None:
             kind = rule(*kinds)
+            if kind is None and of_others is not None:
+                return of_others(a, b)
             keep = known[kinds] = (lambda value: value) if kind is None else _CASTS[kind]
         return keep(operation(a, b))
 
@@ -328,7 +338,7 @@ def _power(a: Any, b: Any) -> Any:
     return math.nan if isinstance(result, complex) else result
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product_of_others(a: Any, b: Any) -> Any:
     if isinstance(a, _SEQUENCES) or isinstance(b, _SEQUENCES):
         raise TypeError("a kernel multiplies numbers, and repeats nothing")
     return a * b
@@ -338,7 +348,8 @@ def _left_shift(a: Any, b: Any) -> Any:
     return 0 if isinstance(b, int) and b > 63 else a << b
 
 
-plus, minus, times = _ruled(operator.add), _ruled(operator.sub), _ruled(_product)
+plus, minus = _ruled(operator.add), _ruled(operator.sub)
+times = _ruled(operator.mul, of_others=_product_of_others)
 quotient = _ruled(_quotient, _of_quotient)
 floor_quotient, remainder = _ruled(_floor_quotient), _ruled(_remainder)
 power = _ruled(_power, _of_power)

@@ -149,9 +149,11 @@ def rewrite(
         They hold what no kernel can do.
     """
     tops = [_Unaliased(function, imports).visit(function) for function in functions]
-    for node in (node for top in tops for node in ast.walk(top)):
+    nodes = [node for top in tops for node in ast.walk(top)]
+    for node in nodes:
         _refuse(node)
-    waits = Waits(tops, imports, pauses=pauses)
+    defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    waits = Waits(defined, imports, pauses=pauses)
     sites = Sites()
     done = []
     for function in tops:
@@ -229,11 +231,10 @@ class Waits:
     """Answers, for the functions of one source, where a thread waits."""
 
     def __init__(
-        self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
+        self, defined: list[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
     ) -> None:
         self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
-        defined = [node for top in functions for node in ast.walk(top) if isinstance(node, ast.FunctionDef)]
         calls = [(each.name, [*_calls(own_nodes(each))]) for each in defined]
         while (found := frozenset(name for name, own in calls if self._stop(own))) != self.functions:
             self.functions = found  # a caller of a function that waits waits, too

@@ -417,8 +417,11 @@ class _WaitingBlock:
         self.standstill.at_a_barrier()
         waits = [thread.wait for thread in waiting if thread.wait]
         votes = [bool(wait.value) for wait in waits]
+        answers = {
+            operation: _OF_A_BLOCK[operation](votes) for operation in {each.operation for each in waits}
+        }
         for thread, wait in zip(waiting, waits, strict=True):
-            thread.wait, thread.answer = None, _OF_A_BLOCK[wait.operation](votes)
+            thread.wait, thread.answer = None, answers[wait.operation]
             thread.pauses = 0
         self.epoch += 1
         self.machine.passed[self.block, self.epoch] = self.machine.sites.line(waits[0].site)
@@ -496,7 +499,8 @@ class _Standstill:
         """Check that all threads wait at the same barrier, in the same turns of the loops around it."""
         waiting = {thread.number: thread.wait for thread in self.threads if thread.wait is not None}
         first = min(waiting)
-        other = next((number for number, wait in waiting.items() if wait.place != waiting[first].place), None)
+        meeting = waiting[first].place
+        other = next((number for number, wait in waiting.items() if wait.place != meeting), None)
         ended = [thread for thread in self.threads if thread.ended and not thread.failed]
         if other is not None:
             self._apart(first, self._line(waiting[first]), other, self._line(waiting[other]))

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -535,9 +535,17 @@ def _passes(request: list[Event], geometry: Geometry) -> int:
     size, first = region.dtype.itemsize, region.byte_offset
     width = max(size, BANK_BYTES)
     lanes = BANKS * BANK_BYTES // width
-    part_of = (lambda thread: geometry.lane_of(thread) // lanes) if lanes < BANKS else lambda thread: 0
-    words = {(part_of(event[5].thread), (event[1] * size + first) // width) for event in request}
-    return max(Counter((part, word % lanes) for part, word in words).values())
+    parts = [request]
+    if lanes < BANKS:
+        part_of = lambda event: geometry.lane_of(event[5].thread) // lanes  # noqa: E731
+        parts = [[*part] for _, part in groupby(request, part_of)]
+    words = [{(event[1] * size + first) // width for event in part} for part in parts]
+    return max(_most_alike([word % lanes for word in each]) for each in words)
+
+
+def _most_alike(numbers: list[int]) -> int:
+    """Return how often the most frequent of some numbers comes."""
+    return 1 if len({*numbers}) == len(numbers) else max(Counter(numbers).values())
 
 
 def word_and_bank(event: Event) -> tuple[int, int]:
