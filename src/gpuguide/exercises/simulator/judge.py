@@ -112,7 +112,7 @@ def judge_launch(
     before = {name: list(view.memory.cells) for name, view in launch.views.items()}
     trace = run(
         kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
-        watch_doubles=limits.float64_instructions == 0,
+        watch_doubles=limits.float64_instructions == 0, watch_branches=limits.divergent_branches is not None,
     )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if any(finding.kind in _PARTS_THREADS for finding in findings):
@@ -147,8 +147,9 @@ def _taking_turns(
     for name, view in launch.views.items():
         view.memory.cells[:] = before[name]
     trace = run(
-        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes
-    )
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
+        watch_branches=False,
+    )  # fmt: skip
     found = [*trace.findings, *_changed_inputs(launch, before, trace), *_wrong_results(launch, trace)]
     return trace, [_with_turns(each, trace) for each in found[:1]]
 

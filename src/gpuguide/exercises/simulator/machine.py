@@ -91,6 +91,8 @@ class Machine:
     def __init__(self, sites: Sites, geometry: Geometry, step_limit: int) -> None:
         self.sites, self.geometry, self.step_limit = sites, geometry, step_limit
         self.log: list[Event] = []
+        #: Which way threads went, if that is noted.
+        self.watches_branches = True
         self.branches: list[Event] = []
         #: Where in the log a block went on after a barrier or a pause, after which number of barriers.
         self.stretches: list[tuple[int, int, int]] = []
@@ -207,12 +209,15 @@ class Machine:
     def left(self, path: int, turn: int, line: int) -> None:
         """Leave a loop over a range, and note how many turns it had."""
         self.path = path
-        self.branches.append((None, turn - self.enter(), BRANCH, line, path, self.segment, NO_CELL))
+        if self.watches_branches:
+            n_turns = turn - self.enter()
+            self.branches.append((None, n_turns, BRANCH, line, path, self.segment, NO_CELL))
 
     def branch(self, test: Any, line: int) -> bool:
         """Note which way a test goes."""
         taken = bool(test)
-        self.branches.append((None, taken, BRANCH, line, self.path, self.segment, NO_CELL))
+        if self.watches_branches:
+            self.branches.append((None, taken, BRANCH, line, self.path, self.segment, NO_CELL))
         return taken
 
     def fence(self, site: int) -> None:

@@ -57,6 +57,7 @@ def run(
     shared_bytes: int = 0,
     step_limit: int = STEP_LIMIT,
     watch_doubles: bool = False,
+    watch_branches: bool = True,
 ) -> Trace:
     """Launch a kernel in the tracing simulator.
 
@@ -77,6 +78,8 @@ def run(
         Turns of loops that one thread may make.
     watch_doubles : bool
         Note the lines that compute in double precision.
+    watch_branches : bool
+        Note which way each thread goes, to see how often those of a warp diverge.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def run(
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)
     launch = _Launch(kernel, Geometry.of(grid, block), order == "reverse", shared_bytes, step_limit)
-    launch.machine.watches_doubles = watch_doubles
+    launch.machine.watches_doubles, launch.machine.watches_branches = watch_doubles, watch_branches
     names, given = launch.take(arguments)
     return launch.trace(names, launch.run(given))
 

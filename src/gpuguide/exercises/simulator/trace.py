@@ -401,7 +401,7 @@ class Figures:
 
     @cached_property
     def divergent_branches(self) -> float:
-        """Share of the branches met by a warp at which its threads part."""
+        """Share of the branches met by a warp at which its threads part; 0 if branches were not noted."""
         parted = [len({event[1] for event in request}) > 1 for request in self.branches]
         return sum(parted) / len(parted) if parted else 0.0
 
