@@ -204,7 +204,7 @@ class _Inferred:
 
     def _written(self, value: Any, line: int) -> str:
         """Return a number as the reader wrote it: Python itself has worked out 5 / 9 before Numba sees it."""
-        for node in ast.walk(ast.parse(self.answer.source)):
+        for node in ast.walk(self.answer.tree):
             if isinstance(node, ast.expr) and node.lineno == line:
                 try:
                     found = evaluate(node, {})

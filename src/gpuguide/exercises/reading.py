@@ -16,6 +16,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -82,6 +83,11 @@ class Answer:
     place: str = ""
     folder: str = ""
     is_kernel: bool = True
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The source's syntax tree, to look at: who changes one makes one of his own."""
+        return ast.parse(self.source)
 
     def line(self, number: int) -> str:
         """Return one line of the source, counted from 1; empty where there is none."""
@@ -155,7 +161,7 @@ def definition(answer: Answer) -> ast.FunctionDef:
     >>> definition(Answer("\ndef k(x): pass", "k")).lineno
     2
     """
-    for node in ast.parse(answer.source).body:
+    for node in answer.tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == answer.name:
             return node
     raise ArgumentError(f"Expected a function {answer.name!r} defined with def; there is none.")
@@ -909,7 +915,7 @@ def unsupported(answer: Answer) -> list[Finding]:
     >>> print(*unsupported(Answer("def k(x):\n    y = [1, 2]\n    x[0] = y[0]", "k")))
     Line 2 holds a list: a kernel cannot make one; use cuda.local.array or a tuple.
     """
-    functions = [node for node in ast.parse(answer.source).body if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in answer.tree.body if isinstance(node, ast.FunctionDef)]
     for node in functions:
         for line, what in sorted(set(_found(node, answer.name))):
             return [Finding("compile", f"Line {line} holds {what}.", line=line)]
@@ -951,7 +957,7 @@ def undefined(answer: Answer) -> list[Finding]:
     >>> print(*undefined(Answer("def k(x):\n    if x.size < 0:\n        x[0] = y", "k")))
     Line 3 uses y, which is not defined.
     """
-    tree = ast.parse(answer.source)
+    tree = answer.tree
     bound = {
         alias.asname or alias.name.partition(".")[0]
         for node in tree.body
@@ -960,9 +966,10 @@ def undefined(answer: Answer) -> list[Finding]:
     }
     assigned = {name for node in tree.body for name, _ in _assigned(node)}
     known = {*bound, *assigned, *answer.constants, *dir(builtins)}
-    known |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    known |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    known |= {str(node.name) for node in ast.walk(tree) if isinstance(node, ast.MatchAs | ast.MatchStar)}
+    nodes = [*ast.walk(tree)]
+    known |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    known |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    known |= {str(node.name) for node in nodes if isinstance(node, ast.MatchAs | ast.MatchStar)}
     names = [
         node
         for function in tree.body
@@ -980,17 +987,15 @@ def undefined(answer: Answer) -> list[Finding]:
 
 
 def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
-    whole = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Assign | ast.Expr)}
-    for statement in function.body:
-        for node in ast.walk(statement):
-            if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
-                yield node.lineno, _WHAT[type(node)]
-            # Numba loses the type of what is computed, assigned, and used further in one expression.
-            elif isinstance(node, ast.NamedExpr) and not (
-                id(node) in whole or isinstance(node.value, ast.Name)
-            ):
-                name = ast.unparse(node.target)
-                yield node.lineno, f"({name} := ...) inside an expression: set {name} on a line of its own"
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    whole = {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.Expr)}
+    for node in nodes:
+        if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
+            yield node.lineno, _WHAT[type(node)]
+        # Numba loses the type of what is computed, assigned, and used further in one expression.
+        elif isinstance(node, ast.NamedExpr) and not (id(node) in whole or isinstance(node.value, ast.Name)):
+            name = ast.unparse(node.target)
+            yield node.lineno, f"({name} := ...) inside an expression: set {name} on a line of its own"
     for node in own_nodes(function):
         if isinstance(node, ast.Return) and function.name == kernel and _is_something(node.value):
             yield node.lineno, "a return with a value: a kernel returns nothing, it writes to its arguments"

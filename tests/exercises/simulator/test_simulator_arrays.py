@@ -165,3 +165,15 @@ def test_three_arrays_that_overlap_in_a_chain_share_one_memory() -> None:
         shuffled = source.replace("kernel(a, b, c)", f"kernel({', '.join(names)})")
         assert launch(shuffled, 1, 1, **{name: arguments[name] for name in names}).findings == ()
         assert memory.tolist() == [0, 1, 2, 3, 50, 5, 6, 7, 51, 52, 10, 11]
+
+
+@pytest.mark.parametrize("part", ["own[1:]", "own.reshape(2)"])
+def test_a_part_of_a_local_array_is_the_thread_s_own(part: str) -> None:
+    """Also one that is taken after other threads have made theirs."""
+    source = (
+        "def kernel(out):\n    own = cuda.local.array(2, int32)\n    own[0] = own[1] = cuda.threadIdx.x\n"
+        f"    cuda.syncthreads()\n    part = {part}\n    out[cuda.threadIdx.x] = part[0]\n"
+    )
+    out = poisoned(3)
+    assert launch(source, 1, 3, out=out).findings == ()
+    assert out.tolist() == [0, 1, 2]

@@ -104,7 +104,7 @@ def steps(source: str, grid: int, block: int, **arguments: object) -> int:
     """Entries of the log: what the simulator does for a launch, whatever the machine."""
     trace = launch(source, grid, block, **arguments)
     assert trace.findings == ()
-    return len(trace.machine.log)
+    return len(trace.machine.log) + len(trace.machine.branches)
 
 
 def test_a_thread_of_a_guarded_map_costs_three_steps() -> None:

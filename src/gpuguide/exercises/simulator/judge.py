@@ -112,7 +112,7 @@ def judge_launch(
     before = {name: list(view.memory.cells) for name, view in launch.views.items()}
     trace = run(
         kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
-        watch_doubles=limits.float64_instructions == 0,
+        watch_doubles=limits.float64_instructions == 0, watch_branches=limits.divergent_branches is not None,
     )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if any(finding.kind in _PARTS_THREADS for finding in findings):
@@ -147,8 +147,9 @@ def _taking_turns(
     for name, view in launch.views.items():
         view.memory.cells[:] = before[name]
     trace = run(
-        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes
-    )
+        kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
+        watch_branches=False,
+    )  # fmt: skip
     found = [*trace.findings, *_changed_inputs(launch, before, trace), *_wrong_results(launch, trace)]
     return trace, [_with_turns(each, trace) for each in found[:1]]
 
@@ -209,7 +210,7 @@ def _wrong_results(launch: Launch, trace: Trace) -> Iterator[Finding]:
         finding = first_wrong(
             called,
             view.shape,
-            view.values(),
+            [view.memory.cells[cell] for cell in cells],
             expected,
             tolerance=launch.tolerance,
             cast=view.memory.dtype.cast,
@@ -248,7 +249,8 @@ def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Findin
 def _changed_inputs(launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> Iterator[Finding]:
     """Yield the first changed element of each input."""
     for name, view in launch.views.items():
-        if name not in launch.expected:
+        # Most inputs hold the very numbers that they held before.
+        if name not in launch.expected and not all(map(operator.is_, before[name], view.memory.cells)):
             old = [before[name][cell] for cell in view.cells()]
             finding = first_changed(trace.names[name], view.shape, old, view.values())
             if finding is not None:
@@ -394,15 +396,17 @@ def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Ite
 
     What a kernel itself has written it may read again: the statements limit the reads of its inputs.
     """
-    for verb, who, most, counted in (
-        ("read", "", limits.reads_per_element, figures.times_touched(READ)),
-        ("written", "", limits.writes_per_element, figures.times_touched(WRITE)),
-        ("read", " by one block", limits.reads_per_block, figures.times_touched(READ, by_block=True)),
+    for verb, who, most, kind in (
+        ("read", "", limits.reads_per_element, READ),
+        ("written", "", limits.writes_per_element, WRITE),
+        ("read", " by one block", limits.reads_per_block, READ),
     ):
-        for array, touches in counted.items() if most is not None else ():
+        if most is None:
+            continue
+        for array, touches in figures.times_touched(kind, by_block=bool(who)).items():
             if verb == "read" and array.name in results:
                 continue
-            if most is not None and len(touches) > most:
+            if len(touches) > most:
                 lines = tuple(sorted({figures.line_of(event) for event in touches}))
                 message = (
                     f"An element of {array.name} is {verb} {_times(len(touches))}{who}, where {_times(most)} "

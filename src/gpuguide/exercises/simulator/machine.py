@@ -2,16 +2,20 @@
 
 The log is a list of tuples, in the order in which things happened:
 
-    (region, cell, kind, site, path, segment)
+    (region, at, kind, site, path, segment, cell)
 
 Who did it stands in the segment: the thread, the barriers that it had passed, and its order within its
 warp. The site is the number of the place in the source, the path tells the turns of loops around it apart.
-A branch has no region; its cell says which way it went, and its site is its line.
+The cell is equal for two accesses if they touch the same piece of memory: arrays that overlap share cells,
+and the shared arrays of two blocks, or the local ones of two threads, do not, though they are of one region.
+
+A fence has neither region nor cell. Nor has a branch, which stands in a list of its own, as most figures
+are not concerned with it: `at` says which way it went, and its site is its line.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -37,7 +41,9 @@ class Segment(NamedTuple):
 
 #: Turns of loops, and calls, that all threads of a launch may make together: a few seconds' work.
 MOST_STEPS = 4_000_000
-Event = tuple[Any, int, int, int, int, Segment]
+Event = tuple[Any, int, int, int, int, Segment, int]
+#: The cell of what touches no memory.
+NO_CELL = -1
 
 
 class UnsupportedError(Exception):
@@ -85,6 +91,11 @@ class Machine:
     def __init__(self, sites: Sites, geometry: Geometry, step_limit: int) -> None:
         self.sites, self.geometry, self.step_limit = sites, geometry, step_limit
         self.log: list[Event] = []
+        #: Which way threads went, if that is noted.
+        self.watches_branches = True
+        self.branches: list[Event] = []
+        #: Where in the log a block went on after a barrier or a pause, after which number of barriers.
+        self.stretches: list[tuple[int, int, int]] = []
         #: What each store put there, and which atomic operations compare and swap, by position in the log.
         self.stored: dict[int, Any] = {}
         self.swaps: set[int] = set()
@@ -106,10 +117,20 @@ class Machine:
         #: The line of the return at which the kernel ended, 0 before.
         self.returned = 0
         #: How often a line counted a turn for a thread.
-        self._turns: Counter[tuple[int, int]] = Counter()
+        self._turns: dict[tuple[int, int], int] = defaultdict(int)
         #: The first operation of a warp that counts on lanes which are not there, in words, and its line.
         self.absent, self.absent_line = "", 0
         self._left = MOST_STEPS
+        self._n_cells = 0
+
+    def first_of(self, n: int) -> int:
+        """Return the first of so many new cells."""
+        self._n_cells += n
+        return self._n_cells - n
+
+    def goes_on(self, block: int, epoch: int) -> None:
+        """Note that a block runs from here on."""
+        self.stretches.append((block, epoch, len(self.log)))
 
     def begin(self, segment: Segment, path: int, fuel: int) -> None:
         """Let a thread run from here on."""
@@ -188,14 +209,17 @@ class Machine:
     def left(self, path: int, turn: int, line: int) -> None:
         """Leave a loop over a range, and note how many turns it had."""
         self.path = path
-        self.log.append((None, turn - self.enter(), BRANCH, line, path, self.segment))
+        if self.watches_branches:
+            n_turns = turn - self.enter()
+            self.branches.append((None, n_turns, BRANCH, line, path, self.segment, NO_CELL))
 
     def branch(self, test: Any, line: int) -> bool:
         """Note which way a test goes."""
         taken = bool(test)
-        self.log.append((None, taken, BRANCH, line, self.path, self.segment))
+        if self.watches_branches:
+            self.branches.append((None, taken, BRANCH, line, self.path, self.segment, NO_CELL))
         return taken
 
     def fence(self, site: int) -> None:
         """Note that what the thread wrote so far is to be seen before what it writes from here on."""
-        self.log.append((None, 0, FENCE, site, self.path, self.segment))
+        self.log.append((None, 0, FENCE, site, self.path, self.segment, NO_CELL))

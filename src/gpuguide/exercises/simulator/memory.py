@@ -97,6 +97,7 @@ class Region:
     unset: bool = False
     line: int = 0
     number: int = 0
+    first_cell: int = 0
     _elements: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
@@ -136,13 +137,16 @@ class Array:
         self,
         machine: Machine,
         region: Region,
+        cells: list[Any],
+        first_cell: int,
         cast: Callable[[Any], Any],
         start: int,
         shape: tuple[int, ...],
         steps: tuple[int, ...],
     ) -> None:
         self._machine, self._region, self._cast = machine, region, cast
-        self._memory, self._note = region.memory.cells, machine.log.append
+        # A region has cells of its own for each block, or thread, that makes it: these are the array's.
+        self._memory, self._first_cell, self._note = cells, first_cell, machine.log.append
         self._start, self.shape, self._steps = start, shape, steps
         self.ndim, self.size, self.dtype = len(shape), math.prod(shape), region.dtype
 
@@ -200,7 +204,7 @@ class Array:
         if at.__class__ is Array:
             return at
         machine = self._machine
-        self._note((self._region, at, READ, site, machine.path, machine.segment))
+        self._note((self._region, at, READ, site, machine.path, machine.segment, self._first_cell + at))
         return self._memory[at]
 
     def store(self, value: Any, index: Any, site: int) -> None:
@@ -211,7 +215,7 @@ class Array:
             return
         kept, machine = self._cast(value), self._machine
         machine.stored[len(machine.log)] = kept
-        self._note((self._region, at, WRITE, site, machine.path, machine.segment))
+        self._note((self._region, at, WRITE, site, machine.path, machine.segment, self._first_cell + at))
         self._memory[at] = kept
 
     def change(self, index: Any, new: Callable[[Any], Any], site: int, kind: int = ATOMIC) -> Any:
@@ -229,7 +233,7 @@ class Array:
             machine.idle.add(len(machine.log))
         else:
             machine.n_changes += 1
-        self._note((self._region, at, kind, site, machine.path, machine.segment))
+        self._note((self._region, at, kind, site, machine.path, machine.segment, self._first_cell + at))
         self._memory[at] = kept
         return old
 
@@ -242,7 +246,8 @@ class Array:
         return self._cast(value)
 
     def _view(self, start: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> Array:
-        return Array(self._machine, self._region, self._cast, start, shape, steps)
+        cells, first = self._memory, self._first_cell
+        return Array(self._machine, self._region, cells, first, self._cast, start, shape, steps)
 
     def _fill(self, value: Any, site: int) -> None:
         """Set all elements, to one number or to those of an array of the same shape."""
@@ -331,6 +336,8 @@ for _operation in ("lt", "le", "gt", "ge", "neg", "abs", "float", "int"):
 
 def whole(machine: Machine, region: Region, *, constant: bool = False) -> Array:
     """Return the array that is a whole region, which the machine knows from here on."""
+    twin = next((known for known in machine.regions if known.memory is region.memory), None)
+    region.first_cell = machine.first_of(len(region.memory.cells)) if twin is None else twin.first_cell
     region.number = len(machine.regions)
     machine.regions.append(region)
     return again(machine, region, constant=constant)
@@ -343,7 +350,8 @@ def again(machine: Machine, region: Region, *, constant: bool = False) -> Array:
         raise TypeError(f"{region.name} cannot be written to")
 
     cast = refuse if constant else region.dtype.cast
-    return Array(machine, region, cast, region.start, region.shape, region.steps)
+    cells, first = region.memory.cells, region.first_cell
+    return Array(machine, region, cells, first, cast, region.start, region.shape, region.steps)
 
 
 def _extent(name: str, shape: Sequence[int]) -> str:

@@ -248,7 +248,7 @@ class _Space:
             return whole(self._machine, known)
         if (known.shape, known.dtype) != (extents, kind):
             raise TypeError(f"{known.name} has another shape or type than in another thread")
-        known.memory.cells = cells
+        known.memory.cells, known.first_cell = cells, self._machine.first_of(len(cells))
         return again(self._machine, known)
 
 
@@ -679,16 +679,10 @@ _HELPERS: dict[str, Any] = {
 }
 
 
-def _watched(machine: Machine, operation: Callable[..., Any]) -> Callable[..., Any]:
-    """Note the line of an operation whose result is a float64."""
-
-    def apply(*values: Any) -> Any:
-        result = operation(*values)
-        if result.__class__ is float:
-            machine.doubles.setdefault(sys._getframe(1).f_lineno, [type_of(type(each)) for each in values])
-        return result
-
-    return apply
+def _note_double(machine: Machine, *values: Any) -> None:
+    """Note the line of an operation that makes a float64 of some values."""
+    line = sys._getframe(2).f_lineno  # the operation's caller
+    machine.doubles.setdefault(line, [type_of(type(each)) for each in values])
 
 
 #: What a source without any import of its own may use, by full names.
@@ -727,7 +721,8 @@ def namespace(
     if machine.watches_doubles:
         # A choice makes no instruction: stored as it is, it is narrowed before it was widened.
         watched = [name for kind, name in OPERATIONS.items() if kind is not ast.IfExp]
-        found |= {f"__{name}__": _watched(machine, getattr(rules, name)) for name in watched}
+        note = partial(_note_double, machine)
+        found |= {f"__{name}__": rules.watched(getattr(rules, name), note) for name in watched}
     found |= {name: resolved(path, known) for name, path in imports.items()}
     return found | {name: _constant(machine, name, value, known) for name, value in constants.items()}
 

@@ -14,6 +14,7 @@ import struct
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 __all__ = ["NUMBER_TYPES", "NumberType", "described", "shown", "type_named", "type_of"]
@@ -263,11 +264,23 @@ def _of_choice(a: type, b: type) -> type | None:
 
 
 _Operation = Callable[[Any, Any], Any]
+#: How each operation that `_ruled` returned can be made once more, to be watched.
+_RECIPES: dict[_Operation, Callable[..., _Operation]] = {}
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def _ruled(operation: _Operation, rule: Callable[[type, type], type | None] = _of_both) -> _Operation:
-    """Let an operation of Python's return what Numba's type holds of its result."""
+def _ruled(
+    operation: _Operation,
+    rule: Callable[[type, type], type | None] = _of_both,
+    *,
+    of_others: _Operation | None = None,
+    watch: Callable[[Any, Any], None] | None = None,
+) -> _Operation:
+    """Let an operation of Python's return what Numba's type holds of its result.
+
+    Where one of the two is no number, another operation can take its place. A watch is told of what two
+    values a float64 is made.
+    """
     known: dict[tuple[type, type], Callable[[Any], Any]] = {}
     stays_whole = rule(int, int) is int
 
@@ -282,9 +295,16 @@ def _ruled(operation: _Operation, rule: Callable[[type, type], type | None] = _o
         keep = known.get(kinds)
         if keep is None:
             kind = rule(*kinds)
+            if kind is None and of_others is not None:
+                return of_others(a, b)
             keep = known[kinds] = (lambda value: value) if kind is None else _CASTS[kind]
-        return keep(operation(a, b))
+        result = keep(operation(a, b))
+        if watch is not None and result.__class__ is float:
+            watch(a, b)
+        return result
 
+    if watch is None:
+        _RECIPES[apply] = partial(_ruled, operation, rule, of_others=of_others)
     return apply
 
 
@@ -328,7 +348,7 @@ def _power(a: Any, b: Any) -> Any:
     return math.nan if isinstance(result, complex) else result
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product_of_others(a: Any, b: Any) -> Any:
     if isinstance(a, _SEQUENCES) or isinstance(b, _SEQUENCES):
         raise TypeError("a kernel multiplies numbers, and repeats nothing")
     return a * b
@@ -338,7 +358,8 @@ def _left_shift(a: Any, b: Any) -> Any:
     return 0 if isinstance(b, int) and b > 63 else a << b
 
 
-plus, minus, times = _ruled(operator.add), _ruled(operator.sub), _ruled(_product)
+plus, minus = _ruled(operator.add), _ruled(operator.sub)
+times = _ruled(operator.mul, of_others=_product_of_others)
 quotient = _ruled(_quotient, _of_quotient)
 floor_quotient, remainder = _ruled(_floor_quotient), _ruled(_remainder)
 power = _ruled(_power, _of_power)
@@ -347,6 +368,20 @@ both_bits, either_bits = _ruled(operator.and_, _of_bits), _ruled(operator.or_, _
 differing_bits = _ruled(_xor, _of_bits)
 #: The first of two values, in the type of both if one is a float; integers stay what they are.
 either = _ruled(lambda chosen, _: chosen, _of_choice)
+
+
+def watched(operation: Callable[..., Any], watch: Callable[..., None]) -> Callable[..., Any]:
+    """Return an operation that tells a watch of what it makes a float64."""
+    if operation in _RECIPES:
+        return _RECIPES[operation](watch=watch)
+
+    def apply(a: Any) -> Any:
+        result = operation(a)
+        if result.__class__ is float:
+            watch(a)
+        return result
+
+    return apply
 
 
 def negative(a: Any) -> Any:

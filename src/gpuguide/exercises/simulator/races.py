@@ -10,13 +10,13 @@ a compare-and-swap of its thread then checks.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from gpuguide.exercises.simulator.findings import Finding, element, more, numbers, with_capital
-from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, FENCE, READ, WRITE
+from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, FENCE, NO_CELL, READ, WRITE, Event, Segment
 from gpuguide.exercises.simulator.results import same
 from gpuguide.exercises.simulator.trace import Access, Trace
 
@@ -24,7 +24,6 @@ from gpuguide.exercises.simulator.trace import Access, Trace
 _READS, _WRITES, _ATOMICALLY = 1, 2, 4
 ROLE = {READ: _READS, WRITE: _WRITES, ATOMIC: _ATOMICALLY, EXCHANGE: _ATOMICALLY}
 _DOES = {_READS: "reads", _WRITES: "writes"}
-_SEVERAL_THREADS_HAVE = ("global", "shared")
 #: Pairs that are checked one by one, at most; beyond that, only those of two units per line and role.
 _MOST_PAIRS = 20_000
 #: Stores of one line to one cell that are looked at, if all differ.
@@ -61,38 +60,39 @@ def races(trace: Trace) -> list[Finding]:
 
 def _suspects(trace: Trace) -> list[Access]:
     """Return the accesses that another one of the same cell may race with, whatever the order in a warp."""
-    in_block: dict[Any, list[int]] = {}
-    across: dict[Any, list[int]] = {}
-    threads_per_block = trace.geometry.threads_per_block
-    for _, cell, kind, segment, space in trace.touches:
-        if space not in _SEVERAL_THREADS_HAVE:
-            continue
-        thread = segment.thread
-        block = thread // threads_per_block
-        _meet(in_block, (cell, block, segment.epoch), thread, ROLE[kind])
-        if space == "global":  # shared memory is a block's own
-            _meet(across, cell, block, ROLE[kind])
-    wanted = {key for key, (several, roles) in in_block.items() if several < 0 and is_harmful(roles)}
-    cells = {key for key, (several, roles) in across.items() if several < 0 and is_harmful(roles)}
-    if not wanted and not cells:
+    log, geometry = trace.machine.log, trace.geometry
+    in_block = {
+        (block, epoch, cell)
+        for (block, epoch), events in trace.between_barriers().items()
+        for cell in _met(events, 1)
+    }
+    across = _met(log, geometry.threads_per_block) if geometry.blocks > 1 else set()
+    if not in_block and not across:
         return []
     return [
         trace.access(position)
-        for position, cell, _, segment, space in trace.touches
-        if space in _SEVERAL_THREADS_HAVE
-        and (cell in cells or (cell, trace.geometry.block_of(segment.thread), segment.epoch) in wanted)
+        for position, (_, _, _, _, _, segment, cell) in enumerate(log)
+        if cell in across or (geometry.block_of(segment.thread), segment.epoch, cell) in in_block
     ]
 
 
-def _meet(known: dict[Any, list[int]], key: Any, unit: int, role: int) -> None:
-    """Note what a unit does under a key: the unit, or -1 if there are several, and all roles."""
-    met = known.get(key)
-    if met is None:
-        known[key] = [unit, role]
-    else:
-        met[1] |= role
-        if met[0] != unit:
-            met[0] = -1
+def _met(events: Sequence[Event], threads_per_unit: int) -> set[int]:
+    """Return the cells over which two units conflict, each of so many threads."""
+    # What nobody changes is no cause of conflict, and between two barriers little is changed.
+    changed = {event[6] for event in events if event[2] != READ} - {NO_CELL}
+    units: dict[int, int] = {}
+    several: set[int] = set()
+    for event in events if changed else ():
+        cell = event[6]
+        if cell in changed:
+            unit = event[5].thread // threads_per_unit
+            if units.setdefault(cell, unit) != unit:
+                several.add(cell)
+    roles: dict[int, int] = defaultdict(int)
+    for event in events if several else ():
+        if event[6] in several:
+            roles[event[6]] |= ROLE[event[2]]
+    return {cell for cell in several if is_harmful(roles[cell])}
 
 
 def _unordered_pairs(suspects: list[Access], trace: Trace) -> Iterator[tuple[Access, Access]]:
@@ -314,33 +314,39 @@ def early_reads(trace: Trace) -> list[Access]:
     suspects = _read_too_early(trace)
     if not suspects:
         return []
-    by_cell: dict[Any, list[Access]] = {cell: [] for cell in suspects}
-    for position, cell, *_ in trace.touches:
-        if cell in by_cell:
-            by_cell[cell].append(trace.access(position))
+    by_cell: dict[int, list[Access]] = {cell: [] for cell in suspects}
+    for position, event in enumerate(trace.machine.log):
+        if event[6] in by_cell:
+            by_cell[event[6]].append(trace.access(position))
     before = _Before(trace)
     found = [read for accesses in by_cell.values() for read in _early(accesses, before)]
     return sorted(found, key=lambda access: access.position)
 
 
-def _read_too_early(trace: Trace) -> set[Any]:
+def _read_too_early(trace: Trace) -> set[int]:
     """Return cells that may be read before they are written: no write came before for certain."""
-    unset = {trace.memory_number(region) for region in trace.regions if region.unset}
-    written: dict[Any, Any] = {}
-    suspects: set[Any] = set()
-    for _, cell, kind, segment, _ in trace.touches:
-        if cell[0] not in unset:
+    log, block_of = trace.machine.log, trace.geometry.block_of
+    memories = {trace.memory_number(region) for region in trace.regions if region.unset}
+    unset = {region for region in trace.regions if trace.memory_number(region) in memories}
+    # Most kernels only write to what holds nothing.
+    if not any(event[2] in (READ, ATOMIC) and event[0] in unset for event in log):
+        return set()
+    written: dict[int, Segment] = {}
+    suspects: set[int] = set()
+    for region, _, kind, _, _, segment, cell in log:
+        if region not in unset:
             continue
         first = written.get(cell)
-        if kind in (READ, ATOMIC) and cell not in suspects:
-            block = trace.geometry.block_of
-            if first is None or not (
+        if kind in (READ, ATOMIC) and not (
+            first is not None
+            and (
                 first.thread == segment.thread
                 or first.epoch < segment.epoch
-                or block(first.thread) != block(segment.thread)
-            ):
-                suspects.add(cell)
-        if first is None and (kind in (WRITE, EXCHANGE) or (kind == ATOMIC and cell[1] == 0)):
+                or block_of(first.thread) != block_of(segment.thread)
+            )
+        ):
+            suspects.add(cell)
+        if first is None and (kind in (WRITE, EXCHANGE) or (kind == ATOMIC and region.space == "global")):
             written[cell] = segment
     return suspects
 

@@ -149,9 +149,11 @@ def rewrite(
         They hold what no kernel can do.
     """
     tops = [_Unaliased(function, imports).visit(function) for function in functions]
-    for node in (node for top in tops for node in ast.walk(top)):
+    nodes = [node for top in tops for node in ast.walk(top)]
+    for node in nodes:
         _refuse(node)
-    waits = Waits(tops, imports, pauses=pauses)
+    defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    waits = Waits(defined, imports, pauses=pauses)
     sites = Sites()
     done = []
     for function in tops:
@@ -194,14 +196,12 @@ class _Unaliased(ast.NodeTransformer):
     """
 
     def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
-        names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
-        names += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
         self.meant: dict[str, ast.expr] = {}
         for node in own_nodes(function):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
                     meant = _of_cuda(value, imports)
-                    if names.count(name) == 1 and (meant in WAITING or meant.startswith(_PLACED)):
+                    if (meant in WAITING or meant.startswith(_PLACED)) and _times_set(name, function) == 1:
                         self.meant[name] = value
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
@@ -220,20 +220,28 @@ class _Unaliased(ast.NodeTransformer):
         return _at(node, copy.deepcopy(self.meant[node.id])) if node.id in self.meant else node
 
 
+def _times_set(name: str, function: ast.FunctionDef) -> int:
+    """Return how often a function gives a name a value, its parameters included."""
+    nodes = [*ast.walk(function)]
+    stores = [node for node in nodes if isinstance(node, ast.Name) and node.id == name and _is_store(node)]
+    return len(stores) + sum(isinstance(node, ast.arg) and node.arg == name for node in nodes)
+
+
 class Waits:
     """Answers, for the functions of one source, where a thread waits."""
 
     def __init__(
-        self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
+        self, defined: list[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
     ) -> None:
         self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
-        defined = [node for top in functions for node in ast.walk(top) if isinstance(node, ast.FunctionDef)]
-        while (found := frozenset(each.name for each in defined if self._waits_in(each))) != self.functions:
+        calls = [(each.name, [*_calls(own_nodes(each))]) for each in defined]
+        while (found := frozenset(name for name, own in calls if self._stop(own))) != self.functions:
             self.functions = found  # a caller of a function that waits waits, too
         for function in defined:
-            self._refuse_other_names(function)
-            self._refuse_inline(function)
+            nodes = [*ast.walk(function)]
+            self._refuse_other_names(nodes)
+            self._refuse_inline(nodes)
 
     def of_cuda(self, node: ast.AST) -> str:
         """Return the name that an expression has in ``numba.cuda``; empty if it has none."""
@@ -257,32 +265,33 @@ class Waits:
             isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions
         )
 
-    def _waits_in(self, function: ast.FunctionDef) -> bool:
-        return any(self._stops_at(node) for node in own_nodes(function))
-
-    def _stops_at(self, node: ast.AST) -> bool:
-        return self.at(node) or self.inside(node) or self.pauses_at(node)
+    def _stop(self, calls: Iterable[ast.Call]) -> bool:
+        return any(self.at(call) or self.inside(call) or self.pauses_at(call) for call in calls)
 
     def _names(self, node: ast.AST) -> bool:
         return self.of_cuda(node) in WAITING
 
-    def _refuse_other_names(self, function: ast.FunctionDef) -> None:
-        called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    def _refuse_other_names(self, nodes: list[ast.AST]) -> None:
         # A bare `cuda.syncthreads` without parentheses does nothing in Numba either: the race shows.
-        bare = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
-        for node in ast.walk(function):
-            if isinstance(node, ast.expr) and self._names(node) and id(node) not in called | bare:
+        allowed = {id(call.func) for call in _calls(nodes)}
+        allowed |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.expr) and id(node) not in allowed and self._names(node):
                 raise ArgumentError(
                     f"Line {node.lineno} uses {ast.unparse(node)} without calling it. Call it in place."
                 )
 
-    def _refuse_inline(self, function: ast.FunctionDef) -> None:
-        for node in ast.walk(function):
-            if isinstance(node, _INLINE) and any(self._stops_at(each) for each in ast.walk(node)):
+    def _refuse_inline(self, nodes: list[ast.AST]) -> None:
+        for node in nodes:
+            if isinstance(node, _INLINE) and self._stop(_calls(ast.walk(node))):
                 raise ArgumentError(
                     f"Line {node.lineno} waits for other threads inside a lambda or a list. "
                     "Write a loop, or a function with def."
                 )
+
+
+def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    return (node for node in nodes if isinstance(node, ast.Call))
 
 
 def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
@@ -313,11 +322,12 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Drop decorators and annotations, count the calls; a return out of a loop puts the path back."""
         node.decorator_list, node.returns = [], None
-        self.variables |= _variables(node)
+        own = [*own_nodes(node)]
+        self.variables |= _variables(node, own)
         tells, self.tells_returns = self.tells_returns, self.tells_returns and self.depth == 0
         self.depth += 1
         first = node.body[0]
-        loops = any(isinstance(inner, ast.For | ast.While) for inner in own_nodes(node))
+        loops = any(isinstance(inner, ast.For | ast.While) for inner in own)
         self.generic_visit(node)
         self.depth, self.tells_returns = self.depth - 1, tells
         if loops:
@@ -583,12 +593,13 @@ def _leaves_first(body: list[ast.stmt]) -> list[ast.stmt] | None:
     return None
 
 
-def _variables(function: ast.FunctionDef) -> set[str]:
-    names = [node.id for node in own_nodes(function) if isinstance(node, ast.Name) and _is_store(node)]
+def _variables(function: ast.FunctionDef, own: list[ast.AST]) -> set[str]:
+    """Return the variables of a function, of which the own nodes are given too, and its parameters."""
+    names = [node.id for node in own if isinstance(node, ast.Name) and _is_store(node)]
     names += [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
     constant = {
         node.targets[0].id
-        for node in own_nodes(function)
+        for node in own
         if isinstance(node, ast.Assign)
         and is_known(node.value, names)
         and isinstance(node.targets[0], ast.Name)

@@ -57,6 +57,7 @@ def run(
     shared_bytes: int = 0,
     step_limit: int = STEP_LIMIT,
     watch_doubles: bool = False,
+    watch_branches: bool = True,
 ) -> Trace:
     """Launch a kernel in the tracing simulator.
 
@@ -77,6 +78,8 @@ def run(
         Turns of loops that one thread may make.
     watch_doubles : bool
         Note the lines that compute in double precision.
+    watch_branches : bool
+        Note which way each thread goes, to see how often those of a warp diverge.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def run(
     if order not in ORDERS:
         raise unknown("order", order, ORDERS)
     launch = _Launch(kernel, Geometry.of(grid, block), order == "reverse", shared_bytes, step_limit)
-    launch.machine.watches_doubles = watch_doubles
+    launch.machine.watches_doubles, launch.machine.watches_branches = watch_doubles, watch_branches
     names, given = launch.take(arguments)
     return launch.trace(names, launch.run(given))
 
@@ -195,8 +198,9 @@ class _Launch:
                 self.failed(error)
             self.loop_turns = max(self.loop_turns, limit - machine.fuel)
 
-    def enter_block(self, number: int) -> None:
-        """Let ``cuda`` speak of a block."""
+    def enter_block(self, number: int, epoch: int = 0) -> None:
+        """Let ``cuda`` speak of a block, which has passed some barriers."""
+        self.machine.goes_on(number, epoch)
         index = self.cuda.blockIdx
         index.x, index.y, index.z = place(number, self.geometry.grid)
         self.cuda.shared.enter(number)
@@ -291,7 +295,7 @@ class _WaitingBlock:
 
     def goes_on(self) -> bool:
         """Run all warps to the next pause of each thread, or to the next barrier; False if none can go on."""
-        self.launch.enter_block(self.block)
+        self.launch.enter_block(self.block, self.epoch)
         for thread in self._paused():
             assert thread.wait is not None
             thread.answer, thread.wait = thread.wait.site, None
@@ -416,8 +420,11 @@ class _WaitingBlock:
         self.standstill.at_a_barrier()
         waits = [thread.wait for thread in waiting if thread.wait]
         votes = [bool(wait.value) for wait in waits]
+        answers = {
+            operation: _OF_A_BLOCK[operation](votes) for operation in {each.operation for each in waits}
+        }
         for thread, wait in zip(waiting, waits, strict=True):
-            thread.wait, thread.answer = None, _OF_A_BLOCK[wait.operation](votes)
+            thread.wait, thread.answer = None, answers[wait.operation]
             thread.pauses = 0
         self.epoch += 1
         self.machine.passed[self.block, self.epoch] = self.machine.sites.line(waits[0].site)
@@ -495,7 +502,8 @@ class _Standstill:
         """Check that all threads wait at the same barrier, in the same turns of the loops around it."""
         waiting = {thread.number: thread.wait for thread in self.threads if thread.wait is not None}
         first = min(waiting)
-        other = next((number for number, wait in waiting.items() if wait.place != waiting[first].place), None)
+        meeting = waiting[first].place
+        other = next((number for number, wait in waiting.items() if wait.place != meeting), None)
         ended = [thread for thread in self.threads if thread.ended and not thread.failed]
         if other is not None:
             self._apart(first, self._line(waiting[first]), other, self._line(waiting[other]))

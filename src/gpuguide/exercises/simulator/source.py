@@ -249,9 +249,11 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
     """Find what Numba would refuse, and what a simulator does not notice."""
     found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
     for function in functions:
-        found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
-        computed = _computed_names(function)
-        for call, space in _made_arrays(function):
+        own = [*own_nodes(function)]
+        found += [_calls_itself(call) for call in _calls_of(function.name, own)][:1]
+        made = [*_made_arrays(own)]
+        computed = _computed_names(function, own) if made else set()
+        for call, space in made:
             found += [
                 _shape(call, space, part) for part in _shape_of(call) if not _is_constant(part, computed)
             ][:1]
@@ -266,8 +268,8 @@ def _returned(node: ast.Return) -> Finding:
     )
 
 
-def _calls_of(name: str, function: ast.FunctionDef) -> Iterator[ast.Call]:
-    for node in own_nodes(function):
+def _calls_of(name: str, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id=called)) if called == name:
                 yield node
@@ -289,9 +291,9 @@ def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
     )
 
 
-def _made_arrays(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
+def _made_arrays(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.Call, str]]:
     """Yield the calls of ``cuda.shared.array`` and ``cuda.local.array``."""
-    for node in own_nodes(function):
+    for node in nodes:
         match node:
             case ast.Call(
                 func=ast.Attribute(value=ast.Attribute(attr="shared" | "local" as space), attr="array")
@@ -306,10 +308,10 @@ def _shape_of(call: ast.Call) -> list[ast.expr]:
     return [part for each in shape for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
 
 
-def _computed_names(function: ast.FunctionDef) -> set[str]:
+def _computed_names(function: ast.FunctionDef, own: Iterable[ast.AST]) -> set[str]:
     """Return parameters, and variables that are not set once and for all to a number."""
     computed = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
-    stored = [node for node in own_nodes(function) if isinstance(node, ast.Name | ast.Assign)]
+    stored = [node for node in own if isinstance(node, ast.Name | ast.Assign)]
     numbers = {
         target.id
         for node in stored

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.geometry import Geometry
 from gpuguide.exercises.simulator.machine import (
     ATOMIC,
-    BRANCH,
     EXCHANGE,
     FENCE,
     READ,
@@ -133,7 +134,7 @@ class Trace:
         threads, numbers = self.geometry.threads_per_block, self._memory_numbers
         found = []
         cell = partial(tuple.__new__, Cell)  # as `Cell` does, without a call in Python for each access
-        for position, (region, at, kind, _, _, segment) in enumerate(self.machine.log):
+        for position, (region, at, kind, _, _, segment, _) in enumerate(self.machine.log):
             if region is not None:
                 space, owner = region.space, 0
                 if space == "shared":
@@ -143,9 +144,17 @@ class Trace:
                 found.append((position, cell((numbers[region.number], owner, at)), kind, segment, space))
         return found
 
+    def between_barriers(self) -> dict[tuple[int, int], list[Event]]:
+        """Return what was noted, by the block and the number of barriers that it had passed."""
+        log = self.machine.log
+        found: dict[tuple[int, int], list[Event]] = defaultdict(list)
+        for (block, epoch, start), (_, _, end) in pairwise([*self.machine.stretches, (0, 0, len(log))]):
+            found[block, epoch] += log[start:end]
+        return found
+
     def access(self, position: int) -> Access:
         """Return what the log says at a position."""
-        region, at, kind, site, _, segment = self.machine.log[position]
+        region, at, kind, site, _, segment, _ = self.machine.log[position]
         geometry, thread = self.geometry, segment.thread
         block = geometry.block_of(thread)
         owner, memory = 0, -1
@@ -189,6 +198,8 @@ class Trace:
     @property
     def depends_on_turns(self) -> bool:
         """Whether it can matter that another thread comes between two atomic operations of a thread."""
+        if not self.machine.n_changes and not self.machine.idle:
+            return False  # there is none
         sites: dict[int, set[int]] = defaultdict(set)
         for region, _, kind, site, *_ in self.machine.log:
             if kind in _CHANGES:
@@ -333,25 +344,24 @@ class Figures:
         self.threads = trace.geometry.threads
         self.barriers, self.loop_turns = trace.barriers, trace.loop_turns
         self._log = trace.machine.log
-        kinds = [(event[2], event[0].dtype.itemsize) for event in self._in("global")]
-        self.reads = sum(kind == READ for kind, _ in kinds)
-        self.writes = sum(kind == WRITE for kind, _ in kinds)
-        self.atomics = len(kinds) - self.reads - self.writes
-        self.bytes_read = sum(size for kind, size in kinds if kind != WRITE)
-        self.bytes_written = sum(size for kind, size in kinds if kind != READ)
+        counts = Counter(map(itemgetter(0, 2), self._log))  # by array and kind
+        self.accesses = sum(n for (region, _), n in counts.items() if region is not None)
+        self.reads = self.writes = self.atomics = self.bytes_read = self.bytes_written = 0
+        for (region, kind), n in counts.items():
+            if region is not None and region.space == "global":
+                self.reads += n * (kind == READ)
+                self.writes += n * (kind == WRITE)
+                self.atomics += n * (kind in _CHANGES)
+                self.bytes_read += n * region.dtype.itemsize * (kind != WRITE)
+                self.bytes_written += n * region.dtype.itemsize * (kind != READ)
 
-    def _in(self, space: str) -> Iterator[Event]:
-        return (event for event in self._log if event[0] is not None and event[0].space == space)
+    def _in(self, space: str) -> list[Event]:
+        return [event for event in self._log if event[0] is not None and event[0].space == space]
 
     @property
     def work(self) -> Work:
         """What a verdict tells of it."""
         return Work(**{each.name: getattr(self, each.name) for each in fields(Work)})
-
-    @property
-    def accesses(self) -> int:
-        """All accesses to memory."""
-        return sum(event[0] is not None for event in self._log)
 
     @cached_property
     def working(self) -> int:
@@ -391,14 +401,14 @@ class Figures:
 
     @cached_property
     def divergent_branches(self) -> float:
-        """Share of the branches met by a warp at which its threads part."""
+        """Share of the branches met by a warp at which its threads part; 0 if branches were not noted."""
         parted = [len({event[1] for event in request}) > 1 for request in self.branches]
         return sum(parted) / len(parted) if parted else 0.0
 
     @cached_property
     def branches(self) -> list[list[Event]]:
         """What the threads of a warp do when they meet a branch together."""
-        return list(self._requests(event for event in self._log if event[2] == BRANCH).values())
+        return self._requests(self._machine.branches)
 
     @property
     def most_divergent_line(self) -> int | None:
@@ -421,12 +431,16 @@ class Figures:
         Arrays on which an atomic operation works are left out: to repeat it on one element is its purpose.
         """
         changed = {event[0] for event in self.atomic_events}
-        found: dict[Region, dict[tuple[int, int], list[Event]]] = {}
+        touches: dict[tuple[Region, int, int], list[Event]] = defaultdict(list)
         for event in self._in("global"):
             if event[2] == kind and event[0] not in changed:
                 block = self._geometry.block_of(event[5].thread) if by_block else 0
-                found.setdefault(event[0], {}).setdefault((event[1], block), []).append(event)
-        return {region: max(touches.values(), key=len) for region, touches in found.items()}
+                touches[event[0], event[1], block].append(event)
+        most: dict[Region, list[Event]] = {}
+        for (region, _, _), events in touches.items():
+            if len(events) > len(most.get(region, ())):
+                most[region] = events
+        return most
 
     @cached_property
     def arrays(self) -> tuple[ArrayFigures, ...]:
@@ -455,41 +469,48 @@ class Figures:
         most_read, most_written = max(reads.values(), default=0), max(writes.values(), default=0)
         return ArrayFigures(region.name, region.space, n_reads, n_writes, n_atomics, most_read, most_written)
 
-    def _requests(self, events: Any) -> dict[tuple[int, ...], list[Event]]:
+    def _requests(self, events: Iterable[Event]) -> list[list[Event]]:
         """Gather events into the requests of warps, sorted by place and array, then by warp.
 
         The lanes of a warp that are at the same place in the same turns of all loops belong together; one
         that comes there twice makes two requests.
         """
-        geometry = self._geometry
-        warps: dict[int, int] = {}
-        times: dict[tuple[int, ...], int] = {}
-        found: dict[tuple[int, ...], list[Event]] = {}
+        together: dict[tuple[int, int, int, int], list[Event]] = defaultdict(list)
+        segment, warp = None, 0
         for event in events:
-            region, _, _, site, path, segment = event
-            thread = segment.thread
-            warp = warps.get(thread)
-            if warp is None:
-                warp = warps[thread] = geometry.warp_of(thread)
-            key = (site, -1 if region is None else region.number, warp, path)
-            own = (*key, thread)
-            n = times[own] = times.get(own, -1) + 1
-            found.setdefault((*key, n), []).append(event)
-        for request in found.values():
-            request.sort(key=lambda event: event[5].thread)
-        return dict(sorted(found.items()))
+            region, _, _, site, path, own, _ = event
+            if own is not segment:
+                segment, warp = own, self._geometry.warp_of(own.thread)
+            together[site, -1 if region is None else region.number, warp, path].append(event)
+        return [request for _, found in sorted(together.items()) for request in _one_a_lane(found)]
 
-    def _instructions(self, space: str, cost: Any) -> list[Instruction]:
-        gathered: dict[tuple[int, ...], Instruction] = {}
-        for key, request in self._requests(self._in(space)).items():
+    def _instructions(self, space: str, cost: Callable[[list[Event]], int]) -> list[Instruction]:
+        gathered: dict[tuple[int, Region], Instruction] = {}
+        for request in self._requests(self._in(space)):
             region, _, kind, site, *_ = request[0]
-            instruction = gathered.get(key[:2])
+            instruction = gathered.get((site, region))
             if instruction is None:
                 line = self._machine.sites.line(site)
-                instruction = gathered[key[:2]] = Instruction(region, line, kind, [], [])
+                instruction = gathered[site, region] = Instruction(region, line, kind, [], [])
             instruction.requests.append(request)
             instruction.costs.append(cost(request))
         return list(gathered.values())
+
+
+def _one_a_lane(events: list[Event]) -> list[list[Event]]:
+    """Return what lanes do together: the first event of each, then the second of each, and so on."""
+    events.sort(key=lambda event: event[5].thread)
+    if len({event[5].thread for event in events}) == len(events):
+        return [events]
+    times: Counter[int] = Counter()
+    requests: list[list[Event]] = []
+    for event in events:
+        thread = event[5].thread
+        if times[thread] == len(requests):
+            requests.append([])
+        requests[times[thread]].append(event)
+        times[thread] += 1
+    return requests
 
 
 def _sectors(request: list[Event]) -> int:
@@ -510,13 +531,21 @@ def _passes(request: list[Event], geometry: Geometry) -> int:
     A bank serves one word at a time, to all lanes that want it. Words wider than a bank are served to a part
     of the warp after the other.
     """
-    width = max(request[0][0].dtype.itemsize, BANK_BYTES)
+    region = request[0][0]
+    size, first = region.dtype.itemsize, region.byte_offset
+    width = max(size, BANK_BYTES)
     lanes = BANKS * BANK_BYTES // width
-    words: dict[tuple[int, int], set[int]] = {}
-    for event in request:
-        word, bank = word_and_bank(event)
-        words.setdefault((geometry.lane_of(event[5].thread) // lanes, bank), set()).add(word)
-    return max(map(len, words.values()))
+    parts = [request]
+    if lanes < BANKS:
+        part_of = lambda event: geometry.lane_of(event[5].thread) // lanes  # noqa: E731
+        parts = [[*part] for _, part in groupby(request, part_of)]
+    words = [{(event[1] * size + first) // width for event in part} for part in parts]
+    return max(_most_alike([word % lanes for word in each]) for each in words)
+
+
+def _most_alike(numbers: list[int]) -> int:
+    """Return how often the most frequent of some numbers comes."""
+    return 1 if len({*numbers}) == len(numbers) else max(Counter(numbers).values())
 
 
 def word_and_bank(event: Event) -> tuple[int, int]:
