@@ -11,9 +11,10 @@ import itertools
 import math
 import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
+from types import GeneratorType
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
@@ -22,6 +23,7 @@ from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, aga
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
 from gpuguide.exercises.simulator.rewriting import (
     EACH,
+    FINISHED,
     FOLDED,
     LACKING,
     LOAD,
@@ -165,6 +167,11 @@ class Cuda:
 def _pause(site: int) -> Wait:
     """Return what a thread hands to the scheduler before an atomic operation; it is given the site back."""
     return Wait(PAUSE, 0, site, 0)
+
+
+def _finished(result: Any) -> Generator[Wait, Any, Any]:
+    """Let a function that waits come to its end, and return what it returns; any other has done so."""
+    return (yield from result) if isinstance(result, GeneratorType) else result
 
 
 #: Values that an operation takes besides its mask; 1 if it is not named.
@@ -673,6 +680,7 @@ _HELPERS: dict[str, Any] = {
     SLICE: slice,
     LACKING: _lacking,
     PAUSE: _pause,
+    FINISHED: _finished,
     **{
         f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
     },

@@ -1,8 +1,8 @@
 """Rewrites a kernel's syntax tree so that it can be traced; every line keeps its number.
 
 Subscripts, arithmetic, branches and loops become calls of functions that are named below. A call at which a
-thread waits for others becomes a ``yield``, and so the functions that hold one become generators. If asked
-for, so does an atomic operation, before which the thread then pauses.
+thread waits for others becomes a ``yield``, and so the functions that hold one become generators, lambdas as
+well. If asked for, so does an atomic operation, before which the thread then pauses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
 #: The name by which rewritten code knows the machine that runs it.
 TRACER = "__tracer__"
 LOAD, STORE, EACH, SLICE, LACKING = "__load__", "__store__", "__each__", "__slice__", "__lacking__"
-PAUSE = "__pause__"
+PAUSE, FINISHED = "__pause__", "__finished__"
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "plus",
     ast.Sub: "minus",
@@ -69,7 +69,7 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.ImportFrom: "imports a module",
 }
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
-_INLINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_INLINE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass
@@ -188,10 +188,7 @@ def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
 
 
 class _Unaliased(ast.NodeTransformer):
-    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts.
-
-    A lambda that is given a name becomes a function, in which a thread can wait.
-    """
+    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts."""
 
     def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
         names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
@@ -205,13 +202,10 @@ class _Unaliased(ast.NodeTransformer):
                         self.meant[name] = value
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """Drop what is put elsewhere, and define what is a function."""
+        """Drop what is put elsewhere."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
                 return _at(node, ast.Pass())
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args, body=body)):
-                result: ast.stmt = _at(body, ast.Return(self.visit(body)))
-                return _at(node, ast.FunctionDef(name, args, [result], []))
         self.generic_visit(node)
         return node
 
@@ -228,9 +222,17 @@ class Waits:
     ) -> None:
         self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
-        defined = [node for top in functions for node in ast.walk(top) if isinstance(node, ast.FunctionDef)]
-        while (found := frozenset(each.name for each in defined if self._waits_in(each))) != self.functions:
-            self.functions = found  # a caller of a function that waits waits, too
+        nodes = [node for top in functions for node in ast.walk(top)]
+        defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        self._variables = {node.id for node in nodes if isinstance(node, ast.Name) and _is_store(node)}
+        self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        #: Whether a function that waits is a value, so that only its call shows which variables hold it.
+        self._passed_on = False
+        before = None
+        while before != (before := (self.functions, self._passed_on)):
+            # A caller of a function that waits waits, too.
+            self.functions = frozenset(each.name for each in defined if self._waits_in(each))
+            self._passed_on = any(map(self._is_value_that_waits, _values(nodes)))
         for function in defined:
             self._refuse_other_names(function)
             self._refuse_inline(function)
@@ -252,13 +254,21 @@ class Waits:
         return self._pauses and self.is_atomic(node)
 
     def inside(self, node: ast.AST) -> bool:
-        """Say whether a node calls a device function in which the thread waits."""
-        return (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions
-        )
+        """Say whether a node calls a function in which the thread waits, or a value that may be one."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                return name in self.functions or (self._passed_on and name in self._variables)
+            case ast.Call(func=ast.Attribute()):
+                return False
+        return isinstance(node, ast.Call) and self._passed_on
 
-    def _waits_in(self, function: ast.FunctionDef) -> bool:
+    def _waits_in(self, function: ast.FunctionDef | ast.Lambda) -> bool:
         return any(self._stops_at(node) for node in own_nodes(function))
+
+    def _is_value_that_waits(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Lambda):
+            return self._waits_in(node)
+        return isinstance(node, ast.Name) and node.id in self.functions
 
     def _stops_at(self, node: ast.AST) -> bool:
         return self.at(node) or self.inside(node) or self.pauses_at(node)
@@ -280,12 +290,19 @@ class Waits:
         for node in ast.walk(function):
             if isinstance(node, _INLINE) and any(self._stops_at(each) for each in ast.walk(node)):
                 raise ArgumentError(
-                    f"Line {node.lineno} waits for other threads inside a lambda or a list. "
-                    "Write a loop, or a function with def."
+                    f"Line {node.lineno} waits for other threads inside a list. Write a loop."
                 )
 
 
-def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def _values(nodes: Collection[ast.AST]) -> Iterator[ast.AST]:
+    """Yield lambdas, and names that are not just called."""
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Name) and id(node) not in called):
+            yield node
+
+
+def own_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
     """Walk a function without the functions that are defined in it."""
     pending: list[ast.AST] = list(ast.iter_child_nodes(function))
     while pending:
@@ -334,6 +351,12 @@ class _Rewriter(ast.NodeTransformer):
         if not self.tells_returns:
             return node
         return [_at(node, ast.Expr(_tell("returns", ast.Constant(node.lineno)))), node]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        """Know its parameters for what they are."""
+        self.variables |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+        self.generic_visit(node)
+        return node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         """Drop the annotation: it may name what this simulator does not have."""
@@ -518,7 +541,7 @@ class _Rewriter(ast.NodeTransformer):
             self.generic_visit(node)
         if waits:
             return _at(node, ast.Yield(node))
-        return _at(node, ast.YieldFrom(node)) if inside else node
+        return _at(node, ast.YieldFrom(_call(FINISHED, node))) if inside else node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Work out by Numba's rules."""
