@@ -315,3 +315,21 @@ def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatc
     report = read_ending("compile", ended)
     assert report.passed
     assert sorted(report.printed.splitlines()) == ["noise", "raw noise"]
+
+
+def test_an_error_is_told_though_numba_s_objects_know_no_line() -> None:
+    """Some of them look up any attribute among their fields, and raise what no attribute raises."""
+
+    class Fields:
+        def __getattr__(self, name: str) -> None:
+            raise KeyError(name)
+
+    def busy(self: Fields) -> None:
+        raise TypeError("no such type")
+
+    with pytest.raises(TypeError) as caught:
+        busy(Fields())
+    assert (
+        compile_lane.compile_finding(caught.value, answers.answer()).message
+        == "Numba cannot compile it: no such type."
+    )

@@ -164,6 +164,13 @@ def test_another_name_for_a_type_is_an_import() -> None:
     answer = read_source(source + "def k(x):\n    x[grid(1)] = real(1)\n")
     assert answer.line(4) == "from numpy import float32 as real"
     assert answer.line(5) == "from numba.cuda import grid as grid"
+    source = "from numba import cuda; from numba import int32\ngpu, whole = cuda, int32\n"
+    source += "sync = gpu.syncthreads\ndef k(x):\n    sync()\n"
+    source += "    x[gpu.grid(1)] = whole(int32(1) + cuda.blockDim.x)\n"
+    lines = read_source(source).source.splitlines()
+    for bound in ("cuda", "int32", "cuda as gpu", "int32 as whole"):
+        assert f"from numba import {bound}" in lines
+    assert lines[2] == "from numba.cuda import syncthreads as sync"
     source = "import numba.cuda\nreal = numba.float32\nN = numba + 1\ndef k(x):\n    x[0] = real(1)\n"
     assert read_source(source).line(2) == "from numba import float32 as real"
     with pytest.raises(ArgumentError, match="which is known only when"):
@@ -197,6 +204,16 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
         (
             "def k(x):\n    if (i := cuda.grid(1)) < x.size:\n        x[i] = 1\n",
             "Line 2 holds (i := ...) inside an expression: set i on a line of its own.",
+        ),
+        (
+            "from numba import cuda\natomic = cuda.atomic\nadd = atomic.add\ndef k(x):\n    add(x, 0, 1)\n",
+            "Line 5 uses add, which stands for cuda.atomic.add from outside of the kernel. Numba looks that "
+            "up only inside: write cuda.atomic.add there.",
+        ),
+        (
+            "from numba.cuda import threadIdx, grid\ndef k(x):\n    x[grid(1)] = threadIdx.x\n",
+            "Line 3 uses threadIdx, which stands for cuda.threadIdx from outside of the kernel. Numba looks "
+            "that up only inside: write cuda.threadIdx there.",
         ),
     ],
 )

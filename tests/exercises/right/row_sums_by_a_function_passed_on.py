@@ -23,7 +23,7 @@ def row_sums_kernel(x, sums):
         for col in range(cuda.threadIdx.x, x.shape[1], 32):
             total += x[row, col]
     total = in_steps(from_below, total)
-    total += (lambda value: cuda.shfl_down_sync(0xFFFFFFFF, value, 2))(total)
+    total += (lambda value: cuda.shfl_down_sync(0xFFFFFFFF, value, 2))(total)  # noqa: PLC3002
     below = from_below
     total += below(total, 1)
     if cuda.threadIdx.x == 0 and row < x.shape[0]:
