@@ -32,6 +32,7 @@ KINDS = (
     "input_changed",
     "wrong",
     "never_written",
+    "unread",
     "narrow",
     "uncoalesced",
     "bank_conflict",
