@@ -362,6 +362,25 @@ def test_a_mistyped_name_is_wrong_whatever_judges_it(expression: str, said: str)
     assert (finding.kind, finding.line, str(finding)) == ("compile", 2, f"Line 2 uses {said}")
 
 
+CALLED = [
+    ("cuda.laneid()", "cuda.laneid, which is a number: write it without ()."),
+    ("cuda.threadIdx.x() + 1", "cuda.threadIdx.x, which is a number: write it without ()."),
+    (
+        "cuda.blockDim().y",
+        "cuda.blockDim, which is no function: write cuda.blockDim.x for the number along x.",
+    ),
+    ("out.shape()[0]", "out.shape, which is a tuple: write out.shape[0] for its first number."),
+    ("cuda.shared(4, float32)", "cuda.shared, which is no function: write cuda.shared.array."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "said"), CALLED)
+def test_what_is_no_function_is_not_called(expression: str, said: str) -> None:
+    (finding,) = prepare(f"def kernel(out):\n    out[0] = {expression}\n").findings
+    assert (finding.kind, finding.line, str(finding)) == ("compile", 2, f"Line 2 calls {said}")
+    assert not prepare("import numpy as np\ndef kernel(out):\n    out[0] = np.size(out)\n").findings
+
+
 REFUSED_TARGETS = ["cuda.x = 1", "x.shape = (2,)", "del x[0]", "for x[0] in range(3): pass"]
 
 

@@ -125,9 +125,10 @@ def judge_launch(
     if not findings:
         findings = [*_over_limits(kernel, limits, launch, trace)]
     findings = [_with_uncalled(finding, kernel) for finding in findings]
-    if any(finding.kind == "compile" for finding in findings):
-        # No other lane will judge what Numba cannot compile.
+    if refused := {finding.line for finding in findings if finding.kind == "compile"}:
+        # No other lane will judge what Numba cannot compile, and what it says of a line is the cause.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
+        findings = [each for each in findings if each.kind != "exception" or each.line not in refused]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 

@@ -356,11 +356,31 @@ def _uncalled(functions: Iterable[ast.FunctionDef]) -> Iterator[tuple[int, str]]
 
 
 def _unknown(functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield mistyped names of modules."""
+    """Yield mistyped names of modules, and calls of what is no function."""
     for node in (node for function in functions for each in function.body for node in ast.walk(each)):
-        finding = _mistyped(node, imports) if isinstance(node, ast.Attribute) else None
+        finding = None
+        match node:
+            case ast.Attribute():
+                finding = _mistyped(node, imports)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module))) if imports.get(module) == "numpy":
+                pass  # np.size is one
+            case ast.Call(func=ast.Attribute(attr=name) as called) if name in _NO_FUNCTIONS:
+                what, shown = _NO_FUNCTIONS[name], ast.unparse(called)
+                message = f"Line {node.lineno} calls {shown}, which is {what.format(shown)}."
+                finding = Finding("compile", message, line=node.lineno)
         if finding is not None:
             yield finding
+
+
+_NUMBER, _TUPLE = "a number: write it without ()", "a tuple: write {}[0] for its first number"
+_PLACE = "no function: write {}.x for the number along x"
+#: What stands without parentheses, of whatever it is the attribute.
+_NO_FUNCTIONS = {
+    **dict.fromkeys(("laneid", "warpsize", "x", "y", "z", "size", "ndim", "itemsize", "nbytes"), _NUMBER),
+    **dict.fromkeys(("shape", "strides"), _TUPLE),
+    **dict.fromkeys(("threadIdx", "blockIdx", "blockDim", "gridDim"), _PLACE),
+    **dict.fromkeys(("shared", "local"), "no function: write {}.array"),
+}
 
 
 def _mistyped(node: ast.Attribute, imports: Mapping[str, str]) -> Finding | None:
