@@ -128,6 +128,12 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "",
             "Line 7: y is made as an array of float64.",
         ),
+        (
+            "y = cuda.shared.array(32, 'float64')\ny[i % 32] = x[i]\nn = 1\nwhile n < 8:\n"
+            "    y[i % 32] += x[i] if i > n else float32(0)\n    n *= 2\nout[i] = y[i % 32]",
+            "",
+            "Line 7: y is made as an array of float64.",
+        ),
         ("out[i] = x[i] * np.float64(0.5) + x[i]", "", "Line 7: a number is converted to float64."),
         ("out[i] = x[i] * math.sqrt(i)", "", "Line 7: sqrt makes a float64."),
         (
