@@ -294,13 +294,33 @@ SHAPES = [
     ("(16, n)", False),
     ("TILE + 1", False),
     ("changed", False),
+    ("again", True),
+    ("SIDES", True),
+    ("SIDES[0]", True),
+    ("(SIDES[-1], 3)", True),
+    ("SIDES[:1]", True),
+    ("high", True),
+    ("narrow", True),
+    ("whole", True),
+    ("sides", True),
+    ("x.ndim", True),
+    ("8 if TILE > 4 else 4", True),
+    ("8 if n > 4 else 4", False),
+    ("SIDES[n]", False),
+    ("x.shape[0]", False),
+    ("computed", False),
+    ("counted", False),
+    ("itself", False),
 ]
 
 
 @pytest.mark.parametrize(("shape", "constant"), SHAPES)
 def test_shapes_are_constants(shape: str, constant: bool) -> None:
-    """As numba-cuda has it: numbers and names of numbers, but no arithmetic with names."""
-    source = "TILE = 16\ndef kernel(x, n):\n    HERE = 4\n    changed = 1\n    changed = 2\n"
+    """As numba-cuda has it: numbers, names of numbers and parts of tuples, but no arithmetic with names."""
+    source = "TILE = 16\nSIDES = 16, 2\ndef kernel(x, n):\n    HERE = 4\n    changed = 1\n    changed = 2\n"
+    source += "    again = TILE\n    high, wide = 8, n\n    narrow, _ = SIDES\n    whole: int = 8\n"
+    source += "    sides = (HERE, 2)\n    computed = HERE + n\n    itself = itself\n"
+    source += "    for counted in range(4): pass\n"
     source += f"    s = cuda.shared.array({shape}, float32)\n"
     assert [finding.kind for finding in prepare(source).findings] == ([] if constant else ["compile"])
     assert prepare(

@@ -8,7 +8,7 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import CodeType, MappingProxyType
@@ -250,11 +250,11 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
     found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
     for function in functions:
         found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
-        computed = _computed_names(function)
+        known = _Known(function)
         for call, space in _made_arrays(function):
-            found += [
-                _shape(call, space, part) for part in _shape_of(call) if not _is_constant(part, computed)
-            ][:1]
+            found += [_shape(call, space, part) for part in _shape_of(call) if not known.is_constant(part)][
+                :1
+            ]
     return found
 
 
@@ -306,28 +306,55 @@ def _shape_of(call: ast.Call) -> list[ast.expr]:
     return [part for each in shape for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
 
 
-def _computed_names(function: ast.FunctionDef) -> set[str]:
-    """Return parameters, and variables that are not set once and for all to a number."""
-    computed = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
-    stored = [node for node in own_nodes(function) if isinstance(node, ast.Name | ast.Assign)]
-    numbers = {
-        target.id
-        for node in stored
-        if isinstance(node, ast.Assign) and _is_constant(node.value, set())
-        for target in node.targets
-        if isinstance(target, ast.Name) and not isinstance(node.value, ast.Name)
-    }
-    stores = [node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    return computed | {name for name in stores if name not in numbers or stores.count(name) > 1}
+class _Known:
+    """Answers, for one function, which expressions Numba knows when it compiles."""
 
+    def __init__(self, function: ast.FunctionDef) -> None:
+        own = [*own_nodes(function)]
+        arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+        stores = [node.id for node in own if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        #: What each variable is set to; None where that is more than one thing, or is not written out.
+        self._set_to: dict[str, ast.expr | None] = {**dict.fromkeys(arguments), **dict.fromkeys(stores)}
+        for node in own:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    self._note(targets, value, stores)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._note([target], value, stores)
+                case ast.NamedExpr(target=target, value=value):
+                    self._note([target], value, stores)
 
-def _is_constant(part: ast.expr, computed: set[str]) -> bool:
-    """Say whether Numba knows an extent when it compiles: a number, or the name of one."""
-    if isinstance(part, ast.Name):
-        return part.id not in computed
-    # Python itself works out 2 * 16 before Numba sees it.
-    arithmetic = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
-    return all(isinstance(node, arithmetic) for node in ast.walk(part))
+    def _note(self, targets: Sequence[ast.expr], value: ast.expr, stores: Sequence[str]) -> None:
+        for target in targets:
+            if isinstance(target, ast.Name) and stores.count(target.id) == 1:
+                self._set_to[target.id] = value
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                for part, its in zip(target.elts, value.elts, strict=False):
+                    self._note([part], its, stores)
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Name):
+                self._note(target.elts, value, stores)  # known if the tuple is
+
+    def is_constant(self, part: ast.expr, within: frozenset[str] = frozenset()) -> bool:
+        """Say whether a part of a shape is a number, the name of one, or an element of a tuple of them."""
+        match part:
+            case ast.Name(id=name) if name in self._set_to:
+                value = self._set_to[name]
+                return value is not None and name not in within and self.is_constant(value, within | {name})
+            case ast.Name() | ast.Attribute(value=ast.Name(), attr="ndim"):
+                return True
+            case ast.Tuple(elts=parts):
+                pass
+            case ast.Subscript(value=ast.Name() as holder, slice=index):
+                parts = [holder, index]
+            case ast.Slice():
+                parts = [each for each in (part.lower, part.upper, part.step) if each is not None]
+            case ast.IfExp(test=ast.Compare(left=left, comparators=others)):  # Numba drops the other branch
+                parts = [left, *others, part.body, part.orelse]
+            case _:
+                # Python itself works out 2 * 16 before Numba sees it.
+                arithmetic = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+                return all(isinstance(node, arithmetic) for node in ast.walk(part))
+        return all(self.is_constant(each, within) for each in parts)
 
 
 #: Names of ``cuda`` that Numba has for kernels and this simulator lacks; others are mistyped.
