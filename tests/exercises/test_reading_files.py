@@ -211,6 +211,10 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
             "up only inside: write cuda.atomic.add there.",
         ),
         (
+            "def k(x):\n    first, *others = x[0], 1, 2\n    x[0] = first * others[0]\n",
+            "Line 2 holds *others on the left of =: name each part of the tuple.",
+        ),
+        (
             "from numba.cuda import threadIdx, grid\ndef k(x):\n    x[grid(1)] = threadIdx.x\n",
             "Line 3 uses threadIdx, which stands for cuda.threadIdx from outside of the kernel. Numba looks "
             "that up only inside: write cuda.threadIdx there.",

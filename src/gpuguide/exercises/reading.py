@@ -1084,6 +1084,8 @@ def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
         for node in ast.walk(statement):
             if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
                 yield node.lineno, _WHAT[type(node)]
+            elif isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
+                yield node.lineno, f"{ast.unparse(node)} on the left of =: name each part of the tuple"
             # Numba loses the type of what is computed, assigned, and used further in one expression.
             elif isinstance(node, ast.NamedExpr) and not (
                 id(node) in whole or isinstance(node.value, ast.Name)

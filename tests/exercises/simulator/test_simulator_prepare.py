@@ -401,6 +401,19 @@ def test_what_is_no_function_is_not_called(expression: str, said: str) -> None:
     assert not prepare("import numpy as np\ndef kernel(out):\n    out[0] = np.size(out)\n").findings
 
 
+@pytest.mark.parametrize("given", ["float", "int", "bool"])
+def test_an_array_of_a_type_of_python_s_is_refused(given: str) -> None:
+    """Numba cannot compile it."""
+    source = "def kernel(x):\n    s = cuda.shared.array(4, float)\n"
+    for asked in (source, source.replace("float)", "dtype=float)")):
+        (finding,) = prepare(asked.replace("float", given)).findings
+        assert str(finding).startswith(f"Line 2 makes an array of Python's {given}; Numba takes")
+
+
+def test_a_kernel_returns_nothing_by_name() -> None:
+    assert not prepare("def kernel(x):\n    return None\n").findings
+
+
 REFUSED_TARGETS = ["cuda.x = 1", "x.shape = (2,)", "del x[0]", "for x[0] in range(3): pass"]
 
 

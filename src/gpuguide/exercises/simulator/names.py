@@ -181,8 +181,21 @@ _VALUES = {
 }  # fmt: skip
 
 
-def _wait(machine: Machine, operation: str, *given: Any, site: int) -> Wait:
+#: Names of the arguments, as far as Numba knows any.
+_NAMED = {
+    **dict.fromkeys(("shfl_up_sync", "shfl_down_sync"), ("mask", "value", "delta")),
+    "shfl_sync": ("mask", "value", "src_lane"),
+    "shfl_xor_sync": ("mask", "value", "lane_mask"),
+    **dict.fromkeys(("syncthreads_count", "syncthreads_and", "syncthreads_or"), ("predicate",)),
+}
+
+
+def _wait(machine: Machine, operation: str, *given: Any, site: int, **named: Any) -> Wait:
     """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
+    if named:
+        given += tuple(named.pop(name) for name in _NAMED.get(operation, ())[len(given) :] if name in named)
+    if named:
+        raise TypeError(f"cuda.{operation} takes no argument of the name {next(iter(named))}")
     if operation == "syncthreads" and not given:
         return Wait(operation, 0, site, machine.path)
     if operation.startswith("syncthreads"):

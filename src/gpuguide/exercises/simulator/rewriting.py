@@ -51,6 +51,8 @@ WAITING = frozenset(
 )
 #: Other functions of ``cuda`` that want to know where they are called, or families of them.
 _PLACED = ("atomic.", "shared.array", "local.array", "threadfence")
+#: What has such functions: the module itself, and parts of it.
+_FAMILIES = (".", "atomic", "shared", "local")
 
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Yield: "yields",
@@ -175,6 +177,7 @@ def _refuse(node: ast.AST) -> None:
 
 
 def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
+    """Return the name that an expression has in ``numba.cuda``, which itself is "."; empty if it has none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)
@@ -184,6 +187,8 @@ def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
     name = ".".join([imports.get(node.id, node.id), *parts])
     if name.endswith("backends.cuda") or ".backends.cuda." in name:
         name = "numba.cuda" + name.partition("backends.cuda")[2]
+    if name == "numba.cuda":
+        return "."
     return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
 
 
@@ -194,24 +199,50 @@ class _Unaliased(ast.NodeTransformer):
         names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
         names += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
         self.meant: dict[str, ast.expr] = {}
-        for node in own_nodes(function):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
-                    meant = _of_cuda(value, imports)
-                    if names.count(name) == 1 and (meant in WAITING or meant.startswith(_PLACED)):
-                        self.meant[name] = value
+        assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.AnnAssign)]
+        for node in sorted(assigned, key=lambda node: (node.lineno, node.col_offset)):
+            for target, value in _pairs(node):
+                if isinstance(target, ast.Name) and isinstance(value, ast.Name | ast.Attribute):
+                    full = self.visit(copy.deepcopy(value))  # `a = cuda.atomic` may stand above `add = a.add`
+                    meant = _of_cuda(full, imports)
+                    is_placed = meant in WAITING or meant.startswith(_PLACED) or meant in _FAMILIES
+                    if names.count(target.id) == 1 and is_placed:
+                        self.meant[target.id] = full
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         """Drop what is put elsewhere."""
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
-                return _at(node, ast.Pass())
+        return self._without(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """Drop what is put elsewhere."""
+        return self._without(node)
+
+    def _without(self, node: ast.Assign | ast.AnnAssign) -> ast.stmt:
+        pairs = [*_pairs(node)]
+        left = [pair for pair in pairs if not (isinstance(pair[0], ast.Name) and pair[0].id in self.meant)]
+        if pairs and not left:
+            return _at(node, ast.Pass())
+        if len(left) < len(pairs):
+            targets, values = ([*each] for each in zip(*left, strict=True))
+            node = _at(node, ast.Assign([ast.Tuple(targets, ast.Store())], ast.Tuple(values, ast.Load())))
         self.generic_visit(node)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Put it here."""
         return _at(node, copy.deepcopy(self.meant[node.id])) if node.id in self.meant else node
+
+
+def _pairs(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what an assignment sets, and to what: of ``a, b = 1, 2`` two."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            if len(targets) == len(values):
+                yield from zip(targets, values, strict=True)
+        case ast.Assign(targets=[target], value=value):
+            yield target, value
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value
 
 
 class Waits:

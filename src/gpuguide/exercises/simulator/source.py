@@ -247,10 +247,12 @@ def _constants(
 
 def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) -> list[Finding]:
     """Find what Numba would refuse, and what a simulator does not notice."""
-    found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
+    returns = [node for node in own_nodes(kernel) if isinstance(node, ast.Return)]
+    found = [_returned(node) for node in returns if ast.unparse(node) not in ("return", "return None")]
     for function in functions:
         found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
         known = _Known(function)
+        found += [_type(call) for call, _ in _made_arrays(function) if _of_python(call)]
         for call, space in _made_arrays(function):
             found += [_shape(call, space, part) for part in _shape_of(call) if not known.is_constant(part)][
                 :1
@@ -287,6 +289,24 @@ def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
         f"number there or the name of a constant{advice}.",
         line=call.lineno,
     )
+
+
+def _of_python(call: ast.Call) -> str:
+    """Return the type of Python's that an array is to hold, if it is one."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    for given in (call.args[1:2] or named)[:1]:
+        if isinstance(given, ast.Name) and given.id in ("float", "int", "bool"):
+            return given.id
+    return ""
+
+
+def _type(call: ast.Call) -> Finding:
+    numbas = {"float": "float32", "int": "int32", "bool": "boolean"}[_of_python(call)]
+    message = (
+        f"Line {call.lineno} makes an array of Python's {_of_python(call)}; Numba takes a type of its own "
+        f"there, such as {numbas}."
+    )
+    return Finding("compile", message, line=call.lineno)
 
 
 def _made_arrays(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
