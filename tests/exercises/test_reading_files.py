@@ -185,6 +185,43 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
     assert not unsupported(answer)
 
 
+MADE_BY_CALL = [
+    "twice = cuda.jit(device=True)(twice)",
+    "other = cuda.jit(device=True)(twice)",
+    "other = cuda.jit(twice, device=True)",
+]
+
+
+@pytest.mark.parametrize("line", MADE_BY_CALL)
+def test_a_device_function_may_be_made_by_a_call(line: str) -> None:
+    name = line.partition(" ")[0]
+    source = f"from numba import cuda\n\n\n\ndef twice(x):\n    return 2 * x\n\n{line}\n"
+    source += f"def k(x):\n    x[0] = {name}(x[0])\n"
+    answer = read_source(source)
+    assert [answer.line(number) for number in (4, 5, 6)] == [
+        "@cuda.jit(device=True)",
+        f"def {name}(x):",
+        "    return 2 * x",
+    ]
+    assert not unsupported(answer)
+
+
+def test_a_device_function_may_have_another_name_too() -> None:
+    source = (
+        "from numba import cuda\n\n@cuda.jit(device=True)\ndef twice(x):\n    return 2 * x\n\nother = twice\n"
+    )
+    answer = read_source(source + "def k(x):\n    x[0] = other(x[0]) + twice(x[0])\n")
+    assert answer.source.count("@cuda.jit(device=True)\ndef ") == 2
+    assert not unsupported(answer)
+    assert not undefined(answer)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text("def k(x):\n    x[0] = 1\n", encoding="utf-8-sig")
+    assert read_file(path).source == "def k(x):\n    x[0] = 1\n"
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

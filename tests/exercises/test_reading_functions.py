@@ -186,6 +186,18 @@ def test_a_device_function_made_of_a_lambda_is_one(tmp_path, monkeypatch) -> Non
         read("guard", made_of_lambdas.several)
 
 
+def test_a_device_function_may_be_made_by_a_call(tmp_path, monkeypatch) -> None:
+    source = "from numba import cuda\n\n\n\ndef twice(x):\n    return 2 * x\n\n"
+    source += "other = cuda.jit(device=True)(twice)\n\ndef kernel(x):\n    x[0] = other(x[0])\n"
+    (tmp_path / "made_by_a_call.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import made_by_a_call
+
+    answer = read("guard", made_by_a_call.kernel)
+    assert [answer.line(4), answer.line(5)] == ["@cuda.jit(device=True)", "def other(x):"]
+    assert not unsupported(answer)
+
+
 def test_what_numba_looks_up_only_inside_is_named(tmp_path, monkeypatch) -> None:
     source = "from numba import cuda\n\nadd, sync = cuda.atomic.add, cuda.syncthreads\n\n"
     source += "def kernel(x):\n    sync()\n    add(x, 0, 1)\n"

@@ -330,11 +330,13 @@ class _Collected:
         self.constants: dict[str, object] = {}
         self.file = ""
 
-    def add(self, name: str, function: FunctionType) -> None:
+    def add(self, name: str, function: FunctionType, *, wrapped: bool = False) -> None:
         """Add a function under the name by which its caller knows it, and all that it needs."""
         text, line, place = _source(self.exercise, function)
         if function.__name__ == "<lambda>":
             text, line = _as_definition(name, text, line)
+        elif wrapped and text.startswith("def "):  # twice = cuda.jit(device=True)(twice)
+            text, line = f"@cuda.jit(device=True)\n{text}", line - 1
         # Only the kernel's own file has the line numbers that messages show.
         self.file = self.file or place
         renamed = re.sub(rf"\bdef\s+{re.escape(function.__name__)}\b", f"def {name}", text, count=1)
@@ -356,7 +358,7 @@ class _Collected:
             self.imports[name] = line
         elif isinstance(inner, FunctionType):
             if name not in self.functions:
-                self.add(name, inner)
+                self.add(name, inner, wrapped=inner is not value)
         elif is_constant(value):
             self.constants[name] = value
         else:
@@ -579,7 +581,7 @@ def _text(path: Path) -> str:
     if not path.exists():
         raise ArgumentError(f"The file {path} does not exist.")
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
     except UnicodeDecodeError:
         raise ArgumentError(f"{path} is not a text in UTF-8. Save it as a Python file.") from None
     except OSError as error:
@@ -596,6 +598,8 @@ class _Reachable:
         self.imports = {bound: node for node in tree.body for bound in self._bound(node)}
         self.assigned = dict(assigned for node in tree.body for assigned in _assigned(node))
         self.imports |= dict(self._aliases())
+        self.other_names = dict(self._other_names())
+        self.renamed: dict[str, _Piece] = {}
         self.made_of_lambdas = dict(self._lambdas())
         self.functions |= self.made_of_lambdas
         #: Set or changed by something that only executing the file would settle, on these lines.
@@ -642,10 +646,22 @@ class _Reachable:
             if (function := _of_lambda(name, value)) is not None:
                 yield name, ast.increment_lineno(function, value.lineno - function.lineno)
 
+    def _other_names(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Yield names for a function, such as ``g = cuda.jit(device=True)(f)``, with it and its decorator."""
+        for name, value in self.assigned.items():
+            match value:
+                case ast.Name(id=function) if function in self.functions:
+                    yield name, (function, "")
+                case ast.Call(func=made, args=[ast.Name(id=function)]) if function in self.functions:
+                    if value.keywords:
+                        made = ast.Call(made, [], value.keywords)
+                    if re.search(r"\bjit\b", ast.unparse(made)):
+                        yield name, (function, f"@{ast.unparse(made)}\n")
+
     def answer(self, name: str) -> Answer:
         """Return the answer whose kernel has this name."""
         self._keep_function(name)
-        pieces = [self._piece(node) for node in self.kept.values()]
+        pieces = [*(self._piece(node) for node in self.kept.values()), *self.renamed.values()]
         is_kernel = bool(self.functions[name].decorator_list) or name in self._wrapped()
         return Answer(_arrange(pieces), name, self.constants, self.place, is_kernel=is_kernel)
 
@@ -659,8 +675,23 @@ class _Reachable:
         if id(node) in self.kept:
             return
         self.kept[id(node)] = node
+        self._keep_used(node, name)
+
+    def _keep_other_name(self, name: str) -> None:
+        if name in self.renamed:
+            return
+        function, decorator = self.other_names[name]
+        node = self.functions[function]
+        piece = self._piece(node)
+        text = re.sub(rf"\bdef\s+{function}\b", f"def {name}", piece.text, count=1)
+        self.renamed[name] = _Piece(decorator + text, piece.line - bool(decorator))
+        self._keep_used(node, name)
+
+    def _keep_used(self, node: ast.FunctionDef, name: str) -> None:
         for used in sorted(_free_names(node)):
-            if used in self.functions:
+            if used in self.other_names:
+                self._keep_other_name(used)
+            elif used in self.functions:
                 self._keep_function(used)
             elif used in self.imports:
                 self.kept[id(self.imports[used])] = self.imports[used]
