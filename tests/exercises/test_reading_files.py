@@ -118,6 +118,11 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str,
         ("WIDE = 4 > 3\nif WIDE and not False:\n    N = 1\nelse:\n    N = 2", 1),
         ("B = 64\nif B == 32:\n    N = 1\nelif B == 64:\n    N = 2", 2),
         ("B = 64\nN = 1 if B < 32 else 2", 2),
+        ("SIDES = 32, 33\nN = SIDES[-1]", 33),
+        ("N = np.array([[1, 2]], np.int32)[0, 1]", 2),
+        ("SIDES = 32, 33\nN = len(SIDES) + max(SIDES) - min(3, 4)", 32),
+        ("import math\nTILE = 32\nN = int(math.log2(TILE))", 5),
+        ("import math\nN = math.sqrt(2)", 2**0.5),
     ],
 )
 def test_a_constant_may_be_written_in_many_ways(line: str, value: float) -> None:
@@ -284,6 +289,12 @@ def test_what_numba_cannot_compile_is_not_left_to_the_compiler() -> None:
     findings = judge(get("guard"), source).findings
     assert "uses math.fmax, which no kernel has." in str(findings[0])
     assert not any("this simulator does not have" in str(finding) for finding in findings)
+
+
+@pytest.mark.parametrize("value", ["(1, 2)[2]", "math.sqrt(-1)", "max(1)", "len(3)", "3[0]", "M[0]"])
+def test_a_constant_that_fails_is_left_to_the_reader(value: str) -> None:
+    with pytest.raises(ArgumentError, match="which is known only when"):
+        read_source(f"import math\nM = 1\nN = {value}\ndef k(x):\n    x[0] = N\n")
 
 
 def test_a_constant_made_of_itself_is_refused() -> None:
