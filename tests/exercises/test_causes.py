@@ -137,6 +137,17 @@ CAUSES = {
     "a power that is written as an exclusive or": (
         "fusion", "difference * difference", "difference ^ 2", "a power is written **", "^",
     ),
+    "the place in the block for that in the grid": (
+        HISTOGRAM, "cuda.grid(1)", "cuda.threadIdx.x",
+        "values[0] is read by 33 threads, and values[1] by none. ", "atomic.add",
+    ),
+    "the place in the block, in one of several blocks": (
+        "carry_values", "cuda.grid(1)", "cuda.threadIdx.x",
+        "x[0, 0] is read by 2 threads, and x[0, 32] by none. ", "out[",
+    ),
+    "what to look at, where an element is read by none": (
+        HISTOGRAM, "cuda.grid(1)", "cuda.threadIdx.x", "Which index does a thread read", "atomic.add",
+    ),
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
     ),

@@ -128,6 +128,12 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "",
             "Line 7: y is made as an array of float64.",
         ),
+        (
+            "y = cuda.shared.array(32, 'float64')\ny[i % 32] = x[i]\nn = 1\nwhile n < 8:\n"
+            "    y[i % 32] += x[i] if i > n else float32(0)\n    n *= 2\nout[i] = y[i % 32]",
+            "",
+            "Line 7: y is made as an array of float64.",
+        ),
         ("out[i] = x[i] * np.float64(0.5) + x[i]", "", "Line 7: a number is converted to float64."),
         ("out[i] = x[i] * math.sqrt(i)", "", "Line 7: sqrt makes a float64."),
         (
@@ -315,3 +321,21 @@ def test_what_an_import_prints_does_not_disturb_the_verdict(tmp_path, monkeypatc
     report = read_ending("compile", ended)
     assert report.passed
     assert sorted(report.printed.splitlines()) == ["noise", "raw noise"]
+
+
+def test_an_error_is_told_though_numba_s_objects_know_no_line() -> None:
+    """Some of them look up any attribute among their fields, and raise what no attribute raises."""
+
+    class Fields:
+        def __getattr__(self, name: str) -> None:
+            raise KeyError(name)
+
+    def busy(self: Fields) -> None:
+        raise TypeError("no such type")
+
+    with pytest.raises(TypeError) as caught:
+        busy(Fields())
+    assert (
+        compile_lane.compile_finding(caught.value, answers.answer()).message
+        == "Numba cannot compile it: no such type."
+    )

@@ -116,6 +116,11 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str,
         ("WIDE = 4 > 3\nif WIDE and not False:\n    N = 1\nelse:\n    N = 2", 1),
         ("B = 64\nif B == 32:\n    N = 1\nelif B == 64:\n    N = 2", 2),
         ("B = 64\nN = 1 if B < 32 else 2", 2),
+        ("SIDES = 32, 33\nN = SIDES[-1]", 33),
+        ("N = np.array([[1, 2]], np.int32)[0, 1]", 2),
+        ("SIDES = 32, 33\nN = len(SIDES) + max(SIDES) - min(3, 4)", 32),
+        ("import math\nTILE = 32\nN = int(math.log2(TILE))", 5),
+        ("import math\nN = math.sqrt(2)", 2**0.5),
     ],
 )
 def test_a_constant_may_be_written_in_many_ways(line: str, value: float) -> None:
@@ -162,6 +167,13 @@ def test_another_name_for_a_type_is_an_import() -> None:
     answer = read_source(source + "def k(x):\n    x[grid(1)] = real(1)\n")
     assert answer.line(4) == "from numpy import float32 as real"
     assert answer.line(5) == "from numba.cuda import grid as grid"
+    source = "from numba import cuda; from numba import int32\ngpu, whole = cuda, int32\n"
+    source += "sync = gpu.syncthreads\ndef k(x):\n    sync()\n"
+    source += "    x[gpu.grid(1)] = whole(int32(1) + cuda.blockDim.x)\n"
+    lines = read_source(source).source.splitlines()
+    for bound in ("cuda", "int32", "cuda as gpu", "int32 as whole"):
+        assert f"from numba import {bound}" in lines
+    assert lines[2] == "from numba.cuda import syncthreads as sync"
     source = "import numba.cuda\nreal = numba.float32\nN = numba + 1\ndef k(x):\n    x[0] = real(1)\n"
     assert read_source(source).line(2) == "from numba import float32 as real"
     with pytest.raises(ArgumentError, match="which is known only when"):
@@ -174,6 +186,43 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
     assert answer.line(2) == "@cuda.jit(device=True)"
     assert answer.line(3) == "def twice(x): return 2 * x"
     assert not unsupported(answer)
+
+
+MADE_BY_CALL = [
+    "twice = cuda.jit(device=True)(twice)",
+    "other = cuda.jit(device=True)(twice)",
+    "other = cuda.jit(twice, device=True)",
+]
+
+
+@pytest.mark.parametrize("line", MADE_BY_CALL)
+def test_a_device_function_may_be_made_by_a_call(line: str) -> None:
+    name = line.partition(" ")[0]
+    source = f"from numba import cuda\n\n\n\ndef twice(x):\n    return 2 * x\n\n{line}\n"
+    source += f"def k(x):\n    x[0] = {name}(x[0])\n"
+    answer = read_source(source)
+    assert [answer.line(number) for number in (4, 5, 6)] == [
+        "@cuda.jit(device=True)",
+        f"def {name}(x):",
+        "    return 2 * x",
+    ]
+    assert not unsupported(answer)
+
+
+def test_a_device_function_may_have_another_name_too() -> None:
+    source = (
+        "from numba import cuda\n\n@cuda.jit(device=True)\ndef twice(x):\n    return 2 * x\n\nother = twice\n"
+    )
+    answer = read_source(source + "def k(x):\n    x[0] = other(x[0]) + twice(x[0])\n")
+    assert answer.source.count("@cuda.jit(device=True)\ndef ") == 2
+    assert not unsupported(answer)
+    assert not undefined(answer)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text("def k(x):\n    x[0] = 1\n", encoding="utf-8-sig")
+    assert read_file(path).source == "def k(x):\n    x[0] = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -195,6 +244,20 @@ def test_a_device_function_made_of_a_lambda_is_one() -> None:
         (
             "def k(x):\n    if (i := cuda.grid(1)) < x.size:\n        x[i] = 1\n",
             "Line 2 holds (i := ...) inside an expression: set i on a line of its own.",
+        ),
+        (
+            "from numba import cuda\natomic = cuda.atomic\nadd = atomic.add\ndef k(x):\n    add(x, 0, 1)\n",
+            "Line 5 uses add, which stands for cuda.atomic.add from outside of the kernel. Numba looks that "
+            "up only inside: write cuda.atomic.add there.",
+        ),
+        (
+            "def k(x):\n    first, *others = x[0], 1, 2\n    x[0] = first * others[0]\n",
+            "Line 2 holds *others on the left of =: name each part of the tuple.",
+        ),
+        (
+            "from numba.cuda import threadIdx, grid\ndef k(x):\n    x[grid(1)] = threadIdx.x\n",
+            "Line 3 uses threadIdx, which stands for cuda.threadIdx from outside of the kernel. Numba looks "
+            "that up only inside: write cuda.threadIdx there.",
         ),
     ],
 )
@@ -224,6 +287,12 @@ def test_what_numba_cannot_compile_is_not_left_to_the_compiler() -> None:
     findings = judge(get("guard"), source).findings
     assert "uses math.fmax, which no kernel has." in str(findings[0])
     assert not any("this simulator does not have" in str(finding) for finding in findings)
+
+
+@pytest.mark.parametrize("value", ["(1, 2)[2]", "math.sqrt(-1)", "max(1)", "len(3)", "3[0]", "M[0]"])
+def test_a_constant_that_fails_is_left_to_the_reader(value: str) -> None:
+    with pytest.raises(ArgumentError, match="which is known only when"):
+        read_source(f"import math\nM = 1\nN = {value}\ndef k(x):\n    x[0] = N\n")
 
 
 def test_a_constant_made_of_itself_is_refused() -> None:

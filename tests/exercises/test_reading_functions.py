@@ -1,5 +1,6 @@
 """A reader's function is taken apart: its lines keep their numbers, and what it needs travels along."""
 
+import linecache
 import sys
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import some_kernels
 from numba import njit, vectorize
 
 from gpuguide.errors import ArgumentError
-from gpuguide.exercises.reading import Answer, check_parameters, plain_function, quotable, read
+from gpuguide.exercises.reading import (
+    Answer,
+    check_parameters,
+    plain_function,
+    quotable,
+    read,
+    unsupported,
+)
 
 FILE = Path(some_kernels.__file__).read_text(encoding="utf-8").splitlines()
 
@@ -142,6 +150,63 @@ def test_a_function_without_source_names_the_command() -> None:
         "a file and run: gpuguide exercises check guard FILE"
     )
     assert quotable("guard", namespace["typed"]).source == ""
+
+
+@pytest.mark.parametrize("first", ["print('from -c')\n", "def other(): pass\n", "x = (\n"])
+def test_a_function_is_not_given_the_text_of_something_else(monkeypatch, first: str) -> None:
+    """Since Python 3.13 the text after ``-c`` is that of "<string>", where what `exec` makes says it is."""
+    text = first + "def typed(a, b, out):\n    out[0] = 1\n"
+    lines = text.splitlines(keepends=True)
+    monkeypatch.setitem(linecache.cache, "<string>", (len(text), None, lines, "<string>"))
+    namespace: dict = {}
+    exec("def typed(a, b, out):\n    out[0] = 1\n", namespace)
+    with pytest.raises(ArgumentError, match="The source of 'typed' cannot be found"):
+        read("guard", namespace["typed"])
+    assert quotable("guard", namespace["typed"]).source == ""
+
+
+def test_a_device_function_made_of_a_lambda_is_one(tmp_path, monkeypatch) -> None:
+    source = (
+        "from numba import cuda\n\n\ntwice = cuda.jit(device=True)(lambda x: 2 * x)\n\n"
+        "plain = lambda x: 2 * x\n\nfirst, second = (lambda x: x), (lambda x: x)\n\n"
+        "def kernel(x):\n    x[0] = twice(x[0])\n\ndef others(x):\n    x[0] = plain(x[0])\n\n"
+        "def several(x):\n    x[0] = second(x[0])\n"
+    )
+    (tmp_path / "made_of_lambdas.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import made_of_lambdas
+
+    answer = read("guard", made_of_lambdas.kernel)
+    assert answer.line(3) == "@cuda.jit(device=True)"
+    assert answer.line(4) == "def twice(x): return 2 * x"
+    assert not unsupported(answer)
+    (finding,) = unsupported(read("guard", made_of_lambdas.others))
+    assert str(finding).startswith("Line 6: plain is a plain Python function; decorate it")
+    with pytest.raises(ArgumentError, match="'second' is made of a lambda in line 8"):
+        read("guard", made_of_lambdas.several)
+
+
+def test_a_device_function_may_be_made_by_a_call(tmp_path, monkeypatch) -> None:
+    source = "from numba import cuda\n\n\n\ndef twice(x):\n    return 2 * x\n\n"
+    source += "other = cuda.jit(device=True)(twice)\n\ndef kernel(x):\n    x[0] = other(x[0])\n"
+    (tmp_path / "made_by_a_call.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import made_by_a_call
+
+    answer = read("guard", made_by_a_call.kernel)
+    assert [answer.line(4), answer.line(5)] == ["@cuda.jit(device=True)", "def other(x):"]
+    assert not unsupported(answer)
+
+
+def test_what_numba_looks_up_only_inside_is_named(tmp_path, monkeypatch) -> None:
+    source = "from numba import cuda\n\nadd, sync = cuda.atomic.add, cuda.syncthreads\n\n"
+    source += "def kernel(x):\n    sync()\n    add(x, 0, 1)\n"
+    (tmp_path / "other_names.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    import other_names
+
+    (finding,) = unsupported(read("guard", other_names.kernel))
+    assert str(finding).startswith("Line 7 uses add, which stands for cuda.atomic.add from outside")
 
 
 def test_the_simulator_s_kernels_are_taken_too(simulator_python) -> None:

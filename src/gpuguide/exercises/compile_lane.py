@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType, SimpleNamespace
 from typing import Any
@@ -169,7 +169,9 @@ def _line(error: BaseException, answer: Answer) -> int | None:
 def _busy_with(frame: FrameType, name: str) -> Iterator[int]:
     """Yield the lines of the reader's code that a frame of Numba works on; some errors carry none."""
     for variable in ("constraint", "inst", "expr", "self"):
-        location = getattr(frame.f_locals.get(variable), "loc", None)
+        location = None
+        with suppress(Exception):  # some of Numba's objects look names up where there are none
+            location = frame.f_locals[variable].loc
         if location is not None and getattr(location, "filename", None) == name:
             yield int(location.line)
 

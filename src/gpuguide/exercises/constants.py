@@ -22,6 +22,17 @@ LARGEST_ARRAY = 4096
 _PLAIN = (bool, int, float, complex, str, type(None))
 _LARGEST_POWER = 64
 
+#: Functions of numbers and tuples whose results stay small.
+_FUNCTIONS: dict[str, Callable[..., object]] = {
+    **{each.__name__: each for each in (abs, int, len, max, min, round, sum)},
+    **{
+        f"math.{name}": getattr(math, name)
+        for name in (
+            *("sqrt", "isqrt", "exp", "log", "log2", "log10", "floor", "ceil", "gcd", "hypot"),
+            *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "fabs", "radians", "degrees"),
+        )
+    },
+}
 _NAMED = {name: getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")}
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -89,9 +100,9 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
     Parameters
     ----------
     node : ast.expr
-        An expression: literals, tuples, arithmetic, comparisons, names in `known`; ``np.array`` and its
-        like, NumPy's types and ``float`` of them; ``math.inf`` and its like, and what ``np.finfo`` and
-        ``np.iinfo`` know.
+        An expression: literals, tuples and their elements, arithmetic, comparisons, names in `known`;
+        ``math.sqrt``, ``max`` and their like; ``np.array`` and its like, NumPy's types and ``float`` of
+        them; ``math.inf`` and its like, and what ``np.finfo`` and ``np.iinfo`` know.
     known : mapping
         Constants by name.
 
@@ -121,9 +132,22 @@ def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
             return _UNARY[type(op)](_number(operand, known))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _arithmetic(_BINARY[type(op)], _number(left, known), _number(right, known))
-        case ast.Call() | ast.Attribute() | ast.Compare() | ast.BoolOp() | ast.IfExp():
-            readers: Any = {ast.Call: _called, ast.Attribute: _known_to_a_module}
+        case ast.Call() | ast.Attribute() | ast.Subscript() | ast.Compare() | ast.BoolOp() | ast.IfExp():
+            readers: Any = {
+                ast.Call: _called, ast.Attribute: _known_to_a_module, ast.Subscript: _element,
+            }  # fmt: skip
             return readers.get(type(node), _logical)(node, known)
+    raise ValueError(f"not a constant: {ast.unparse(node)}")
+
+
+def _element(node: ast.Subscript, known: Mapping[str, object]) -> object:
+    """Evaluate ``SIDES[0]``."""
+    holder, index = evaluate(node.value, known), evaluate(node.slice, known)
+    if isinstance(holder, tuple | np.ndarray) and isinstance(index, int | tuple):
+        try:
+            return holder[index]  # type: ignore[index]
+        except (IndexError, TypeError) as error:
+            raise ValueError(str(error)) from None
     raise ValueError(f"not a constant: {ast.unparse(node)}")
 
 
@@ -228,12 +252,17 @@ def _each(made: ast.GeneratorExp | ast.ListComp, known: Mapping[str, object]) ->
 
 
 def _called(node: ast.Call, known: Mapping[str, object]) -> object:
-    """Evaluate a call of a type of NumPy's or Numba's, or of ``np.array``."""
+    """Evaluate a call of a type of NumPy's or Numba's, of ``np.array``, or of a function of numbers."""
     match node:
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))], keywords=[]):
             return float(text)  # float("inf")
         case ast.Call(func=ast.Name(id="tuple"), args=[ast.GeneratorExp() | ast.ListComp() as made]):
             return tuple(_each(made, known))
+    if (called := ast.unparse(node.func)) in _FUNCTIONS and not node.keywords:
+        try:
+            return _FUNCTIONS[called](*(evaluate(each, known) for each in node.args))
+        except (TypeError, ArithmeticError) as error:
+            raise ValueError(str(error)) from None
     match node.func:
         case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name):
             return _numpy(name, node, known)

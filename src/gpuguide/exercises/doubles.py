@@ -99,14 +99,16 @@ class _Inferred:
         self._kinds = self.annotation.typemap
         self._definitions: dict[str, list[Any]] = {}
         for statement in self.statements():
-            if hasattr(statement, "value") and hasattr(statement.target, "name"):
+            if hasattr(statement.target, "name"):
                 self._definitions.setdefault(statement.target.name, []).append(statement)
 
     def statements(self, lines: frozenset[int] = frozenset()) -> Iterator[Any]:
         """Yield those of some lines, or all."""
         for block in self.annotation.blocks.values():
             for statement in block.body:
-                if hasattr(statement, "target") and (not lines or statement.loc.line in lines):
+                # A jump has a target, too, but no value.
+                sets = hasattr(statement, "target") and hasattr(statement, "value")
+                if sets and (not lines or statement.loc.line in lines):
                     yield statement
 
     def of_statement(self, statement: Any) -> Iterator[Cause]:

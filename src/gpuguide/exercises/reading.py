@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
@@ -335,9 +336,13 @@ class _Collected:
         self.constants: dict[str, object] = {}
         self.file = ""
 
-    def add(self, name: str, function: FunctionType) -> None:
+    def add(self, name: str, function: FunctionType, *, wrapped: bool = False) -> None:
         """Add a function under the name by which its caller knows it, and all that it needs."""
         text, line, place = _source(self.exercise, function)
+        if function.__name__ == "<lambda>":
+            text, line = _as_definition(name, text, line)
+        elif wrapped and text.startswith("def "):  # twice = cuda.jit(device=True)(twice)
+            text, line = f"@cuda.jit(device=True)\n{text}", line - 1
         # Only the kernel's own file has the line numbers that messages show.
         self.file = self.file or place
         renamed = re.sub(rf"\bdef\s+{re.escape(function.__name__)}\b", f"def {name}", text, count=1)
@@ -359,7 +364,7 @@ class _Collected:
             self.imports[name] = line
         elif isinstance(inner, FunctionType):
             if name not in self.functions:
-                self.add(name, inner)
+                self.add(name, inner, wrapped=inner is not value)
         elif is_constant(value):
             self.constants[name] = value
         else:
@@ -371,14 +376,32 @@ class _Collected:
 
 def _source(exercise: str, function: FunctionType) -> tuple[str, int, str]:
     """Return the text of a function, the number of its first line, and the name of its file."""
-    try:
+    with suppress(OSError, TypeError, SyntaxError, TokenError, IndexError):
         lines, line = inspect.getsourcelines(function)
-    except (OSError, TypeError, SyntaxError):
-        raise ArgumentError(
-            f"The source of {function.__name__!r} cannot be found, perhaps because it was typed at Python's "
-            f"prompt. Save it to a file and run: gpuguide exercises check {exercise} FILE"
-        ) from None
-    return textwrap.dedent("".join(lines)), line, function.__code__.co_filename
+        text = textwrap.dedent("".join(lines))
+        # Since Python 3.13 the text after -c is that of "<string>", where what exec makes says it is.
+        if _defines(ast.parse(text).body[0], inspect.unwrap(function).__code__.co_name):
+            return text, line, function.__code__.co_filename
+    raise ArgumentError(
+        f"The source of {function.__name__!r} cannot be found, perhaps because it was typed at Python's "
+        f"prompt. Save it to a file and run: gpuguide exercises check {exercise} FILE"
+    )
+
+
+def _defines(node: ast.stmt, name: str) -> bool:
+    """Say whether a statement defines a function of this name, or sets something if it is a lambda."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name == name
+    return name == "<lambda>" and isinstance(node, ast.Assign | ast.AnnAssign)
+
+
+def _as_definition(name: str, text: str, line: int) -> tuple[str, int]:
+    """Return the text of a lambda that is set to a name as one of a function, and where it begins."""
+    made = [_of_lambda(name, value) for _, value in _assigned(ast.parse(text).body[0])]
+    for function in made:
+        if function is not None and len(made) == 1:
+            return _in_lines(function), line - len(function.decorator_list)
+    raise ArgumentError(f"{name!r} is made of a lambda in line {line}. Write a function with def.")
 
 
 def _outside(function: FunctionType, tree: ast.Module) -> Iterator[tuple[str, object]]:
@@ -405,7 +428,8 @@ def _import_line(name: str, value: Any) -> str:
     elif isinstance(value, np.ufunc) or (isinstance(value, type) and issubclass(value, np.generic)):
         home, last = "numpy", value.__name__
     elif _is_of_cuda(value):
-        home, last = "numba.cuda", value.__name__
+        # Of cuda.atomic.add, no import that could be executed: `unsupported` will refuse it.
+        home, _, last = f"numba.cuda.{getattr(value, '__qualname__', value.__name__)}".rpartition(".")
     return f"from {home} import {last} as {name}" if home else ""
 
 
@@ -563,7 +587,7 @@ def _text(path: Path) -> str:
     if not path.exists():
         raise ArgumentError(f"The file {path} does not exist.")
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
     except UnicodeDecodeError:
         raise ArgumentError(f"{path} is not a text in UTF-8. Save it as a Python file.") from None
     except OSError as error:
@@ -580,11 +604,14 @@ class _Reachable:
         self.imports = {bound: node for node in tree.body for bound in self._bound(node)}
         self.assigned = dict(assigned for node in tree.body for assigned in _assigned(node))
         self.imports |= dict(self._aliases())
+        self.other_names = dict(self._other_names())
+        self.renamed: dict[str, _Piece] = {}
         self.made_of_lambdas = dict(self._lambdas())
         self.functions |= self.made_of_lambdas
         #: Set or changed by something that only executing the file would settle, on these lines.
         self.elsewhere = {name: line for node in tree.body for name, line in self._unsettled(node)}
         self.classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+        #: By identity: several imports may share a line.
         self.kept: dict[int, ast.stmt] = {}
         self.constants: dict[str, object] = {}
 
@@ -606,31 +633,41 @@ class _Reachable:
                     yield inner.id, inner.lineno
 
     def _aliases(self) -> Iterator[tuple[str, ast.stmt]]:
-        """Yield names for a part of a module, such as ``real = np.float32``, as the imports that they are."""
+        """Yield names for a module or a part of one, such as ``real = np.float32``, as imports."""
+        known = dict(self.imports)
         for name, value in self.assigned.items():
-            match value:
-                case ast.Attribute(value=ast.Name(id=module), attr=part) if module in self.imports:
-                    home = _full_name(self.imports[module], module)
-                    if home in ("math", "numba", "numba.cuda", "numba.types", "numpy") and not _is_value(
-                        value
-                    ):
-                        (line,) = ast.parse(f"from {home} import {part} as {name}").body
-                        yield name, ast.copy_location(line, value)
+            if not isinstance(value, ast.Name | ast.Attribute):
+                continue
+            base, *parts = ast.unparse(value).split(".")
+            if base in known and not _is_value(value):
+                home, _, last = ".".join([_full_name(known[base], base), *parts]).rpartition(".")
+                if (home or last).partition(".")[0] in ("math", "numba", "numpy"):
+                    (line,) = ast.parse(f"{f'from {home} ' * bool(home)}import {last} as {name}").body
+                    known[name] = ast.copy_location(line, value)
+                    yield name, known[name]
 
     def _lambdas(self) -> Iterator[tuple[str, ast.FunctionDef]]:
         """Yield device functions made of a lambda: ``f = cuda.jit(device=True)(lambda x: 2 * x)``."""
         for name, value in self.assigned.items():
+            if (function := _of_lambda(name, value)) is not None:
+                yield name, ast.increment_lineno(function, value.lineno - function.lineno)
+
+    def _other_names(self) -> Iterator[tuple[str, tuple[str, str]]]:
+        """Yield names for a function, such as ``g = cuda.jit(device=True)(f)``, with it and its decorator."""
+        for name, value in self.assigned.items():
             match value:
-                case ast.Call(func=ast.Call() as decorator, args=[ast.Lambda() as made], keywords=[]):
-                    lines = f"@{ast.unparse(decorator)}\ndef {name}({ast.unparse(made.args)}):"
-                    (function,) = ast.parse(f"{lines} return {ast.unparse(made.body)}").body
-                    assert isinstance(function, ast.FunctionDef)
-                    yield name, ast.increment_lineno(function, value.lineno - function.lineno)
+                case ast.Name(id=function) if function in self.functions:
+                    yield name, (function, "")
+                case ast.Call(func=made, args=[ast.Name(id=function)]) if function in self.functions:
+                    if value.keywords:
+                        made = ast.Call(made, [], value.keywords)
+                    if re.search(r"\bjit\b", ast.unparse(made)):
+                        yield name, (function, f"@{ast.unparse(made)}\n")
 
     def answer(self, name: str) -> Answer:
         """Return the answer whose kernel has this name."""
         self._keep_function(name)
-        pieces = [self._piece(node) for node in self.kept.values()]
+        pieces = [*(self._piece(node) for node in self.kept.values()), *self.renamed.values()]
         is_kernel = bool(self.functions[name].decorator_list) or name in self._wrapped()
         return Answer(_arrange(pieces), name, self.constants, self.place, is_kernel=is_kernel)
 
@@ -641,14 +678,29 @@ class _Reachable:
 
     def _keep_function(self, name: str) -> None:
         node = self.functions[name]
-        if node.lineno in self.kept:
+        if id(node) in self.kept:
             return
-        self.kept[node.lineno] = node
+        self.kept[id(node)] = node
+        self._keep_used(node, name)
+
+    def _keep_other_name(self, name: str) -> None:
+        if name in self.renamed:
+            return
+        function, decorator = self.other_names[name]
+        node = self.functions[function]
+        piece = self._piece(node)
+        text = re.sub(rf"\bdef\s+{function}\b", f"def {name}", piece.text, count=1)
+        self.renamed[name] = _Piece(decorator + text, piece.line - bool(decorator))
+        self._keep_used(node, name)
+
+    def _keep_used(self, node: ast.FunctionDef, name: str) -> None:
         for used in sorted(_free_names(node)):
-            if used in self.functions:
+            if used in self.other_names:
+                self._keep_other_name(used)
+            elif used in self.functions:
                 self._keep_function(used)
             elif used in self.imports:
-                self.kept[self.imports[used].lineno] = self.imports[used]
+                self.kept[id(self.imports[used])] = self.imports[used]
             elif used in self.elsewhere:
                 raise self._unknown(used, name, self.elsewhere[used])
             elif used in self.assigned:
@@ -687,13 +739,33 @@ class _Reachable:
         if isinstance(node, _Import):
             text = [ast.unparse(node)]
         elif isinstance(node, ast.FunctionDef) and self.made_of_lambdas.get(node.name) is node:
-            text = [*(f"@{ast.unparse(each)}" for each in node.decorator_list), _on_one_line(node)]
+            text = [_in_lines(node)]
         # Under an if that is decided it is indented.
         return _Piece(textwrap.dedent("\n".join(text)), first)
 
 
-def _on_one_line(function: ast.FunctionDef) -> str:
-    return f"def {function.name}({ast.unparse(function.args)}): {ast.unparse(function.body[0])}"
+def _of_lambda(name: str, value: ast.expr) -> ast.FunctionDef | None:
+    """Return a function for ``cuda.jit(device=True)(lambda x: 2 * x)``; None for anything else."""
+    match value:
+        case ast.Call(func=decorator, args=[ast.Lambda() as made], keywords=[]):
+            if not isinstance(decorator, ast.Call) and ast.unparse(decorator).rpartition(".")[2] != "jit":
+                return None
+            above = f"@{ast.unparse(decorator)}\n"
+        case ast.Lambda() as made:
+            above = ""
+        case _:
+            return None
+    (function,) = ast.parse(
+        f"{above}def {name}({ast.unparse(made.args)}): return {ast.unparse(made.body)}"
+    ).body
+    assert isinstance(function, ast.FunctionDef)
+    return function
+
+
+def _in_lines(function: ast.FunctionDef) -> str:
+    """Return the text of a function that was made of a lambda: a line for it, and one for its decorator."""
+    decorators = "".join(f"@{ast.unparse(each)}\n" for each in function.decorator_list)
+    return f"{decorators}def {function.name}({ast.unparse(function.args)}): {ast.unparse(function.body[0])}"
 
 
 def _full_name(node: ast.stmt, bound: str) -> str:
@@ -922,7 +994,40 @@ def unsupported(answer: Answer) -> list[Finding]:
     for node in functions:
         if message := _decorated_wrongly(node, answer.name):
             return [Finding("compile", f"Line {node.lineno}: {message}.", line=node.lineno)]
-    return []
+    return [*_known_inside_only(answer)][:1]
+
+
+#: Of ``cuda``, what Numba knows as a part of that module and by no name from outside of the kernel.
+_INSIDE_ONLY = frozenset(
+    {
+        *("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "shared", "local", "const"),
+        *("atomic", "threadfence", "threadfence_block", "threadfence_system", "syncwarp", "match_any_sync"),
+        *("match_all_sync", "activemask", "lanemask_lt", "nanosleep", "popc", "ffs", "clz", "brev"),
+        *("fma", "cbrt", "selp"),
+    }
+)
+
+
+def _known_inside_only(answer: Answer) -> Iterator[Finding]:
+    """Yield uses of a name that stands outside of the kernel for what Numba looks up only inside."""
+    tree = ast.parse(answer.source)
+    full = {
+        bound: f"{node.module}.{alias.name}"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        for bound in [alias.asname or alias.name]
+    }
+    for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        free = _free_names(function)
+        for node in (each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id in free):
+            home, _, part = full.get(node.id, "").partition("numba.cuda.")
+            if not home and part.partition(".")[0] in _INSIDE_ONLY:
+                message = (
+                    f"Line {node.lineno} uses {node.id}, which stands for cuda.{part} from outside of the "
+                    f"kernel. Numba looks that up only inside: write cuda.{part} there."
+                )
+                yield Finding("compile", message, line=node.lineno)
 
 
 def _decorated_wrongly(function: ast.FunctionDef, kernel: str) -> str:
@@ -992,6 +1097,8 @@ def _found(function: ast.FunctionDef, kernel: str) -> Iterator[tuple[int, str]]:
     for node in nodes:
         if type(node) in _WHAT and isinstance(node, ast.stmt | ast.expr):
             yield node.lineno, _WHAT[type(node)]
+        elif isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, f"{ast.unparse(node)} on the left of =: name each part of the tuple"
         # Numba loses the type of what is computed, assigned, and used further in one expression.
         elif isinstance(node, ast.NamedExpr) and not (id(node) in whole or isinstance(node.value, ast.Name)):
             name = ast.unparse(node.target)

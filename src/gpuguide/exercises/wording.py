@@ -85,6 +85,10 @@ LOOK_AT = {
         "Which thread should write this element? Is there such a thread in this grid, and which condition "
         "keeps it from writing?"
     ),
+    "unread": (
+        "Each element of the input is to be read by one thread. Which index does a thread read, and how does "
+        "it differ from that of a thread in another block?"
+    ),
     "uncoalesced": (
         "The 32 threads of a warp are served best when they touch neighbouring elements at the same time. "
         "Which index changes from a thread to the next one?"

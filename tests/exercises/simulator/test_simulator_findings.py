@@ -218,10 +218,10 @@ MESSAGES = [
     ),
     (
         "a number that is called",
-        "def kernel(x):\n    if cuda.laneid() == 0:\n        x[0] = 1\n",
+        "def kernel(x):\n    lane = cuda.laneid\n    if lane() == 0:\n        x[0] = 1\n",
         (1, 1, {"x": ramp(4)}),
         [
-            "Thread 0 of block 0 fails in line 2: 'int64' object is not callable: a number, such as "
+            "Thread 0 of block 0 fails in line 3: 'int64' object is not callable: a number, such as "
             "cuda.laneid or cuda.threadIdx.x, stands without () behind it."
         ],
     ),

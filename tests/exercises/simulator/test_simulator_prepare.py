@@ -41,9 +41,8 @@ REFUSED = [
     ("def kernel(x):\n    class A: pass", "", "Line 2 defines a class, which no kernel can do."),
     ("def kernel(x):\n    waits = (cuda.syncthreads,)\n    waits[0]()", "",
      "Line 2 uses cuda.syncthreads without calling it. Call it in place."),
-    ("def kernel(x):\n    (lambda: cuda.syncthreads())()", "", "Line 2 waits for other threads inside a "
-                                                               "lambda or a list. Write a loop, or a "
-                                                               "function with def."),
+    ("def kernel(x):\n    [cuda.syncthreads() for _ in x]", "",
+     "Line 2 waits for other threads inside a list. Write a loop."),
 ]  # fmt: skip
 
 
@@ -295,13 +294,33 @@ SHAPES = [
     ("(16, n)", False),
     ("TILE + 1", False),
     ("changed", False),
+    ("again", True),
+    ("SIDES", True),
+    ("SIDES[0]", True),
+    ("(SIDES[-1], 3)", True),
+    ("SIDES[:1]", True),
+    ("high", True),
+    ("narrow", True),
+    ("whole", True),
+    ("sides", True),
+    ("x.ndim", True),
+    ("8 if TILE > 4 else 4", True),
+    ("8 if n > 4 else 4", False),
+    ("SIDES[n]", False),
+    ("x.shape[0]", False),
+    ("computed", False),
+    ("counted", False),
+    ("itself", False),
 ]
 
 
 @pytest.mark.parametrize(("shape", "constant"), SHAPES)
 def test_shapes_are_constants(shape: str, constant: bool) -> None:
-    """As numba-cuda has it: numbers and names of numbers, but no arithmetic with names."""
-    source = "TILE = 16\ndef kernel(x, n):\n    HERE = 4\n    changed = 1\n    changed = 2\n"
+    """As numba-cuda has it: numbers, names of numbers and parts of tuples, but no arithmetic with names."""
+    source = "TILE = 16\nSIDES = 16, 2\ndef kernel(x, n):\n    HERE = 4\n    changed = 1\n    changed = 2\n"
+    source += "    again = TILE\n    high, wide = 8, n\n    narrow, _ = SIDES\n    whole: int = 8\n"
+    source += "    sides = (HERE, 2)\n    computed = HERE + n\n    itself = itself\n"
+    source += "    for counted in range(4): pass\n"
     source += f"    s = cuda.shared.array({shape}, float32)\n"
     assert [finding.kind for finding in prepare(source).findings] == ([] if constant else ["compile"])
     assert prepare(
@@ -361,6 +380,38 @@ MISTYPED = [
 def test_a_mistyped_name_is_wrong_whatever_judges_it(expression: str, said: str) -> None:
     (finding, *_) = prepare(f"def kernel(out):\n    out[0] = {expression}\n").findings
     assert (finding.kind, finding.line, str(finding)) == ("compile", 2, f"Line 2 uses {said}")
+
+
+CALLED = [
+    ("cuda.laneid()", "cuda.laneid, which is a number: write it without ()."),
+    ("cuda.threadIdx.x() + 1", "cuda.threadIdx.x, which is a number: write it without ()."),
+    (
+        "cuda.blockDim().y",
+        "cuda.blockDim, which is no function: write cuda.blockDim.x for the number along x.",
+    ),
+    ("out.shape()[0]", "out.shape, which is a tuple: write out.shape[0] for its first number."),
+    ("cuda.shared(4, float32)", "cuda.shared, which is no function: write cuda.shared.array."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "said"), CALLED)
+def test_what_is_no_function_is_not_called(expression: str, said: str) -> None:
+    (finding,) = prepare(f"def kernel(out):\n    out[0] = {expression}\n").findings
+    assert (finding.kind, finding.line, str(finding)) == ("compile", 2, f"Line 2 calls {said}")
+    assert not prepare("import numpy as np\ndef kernel(out):\n    out[0] = np.size(out)\n").findings
+
+
+@pytest.mark.parametrize("given", ["float", "int", "bool"])
+def test_an_array_of_a_type_of_python_s_is_refused(given: str) -> None:
+    """Numba cannot compile it."""
+    source = "def kernel(x):\n    s = cuda.shared.array(4, float)\n"
+    for asked in (source, source.replace("float)", "dtype=float)")):
+        (finding,) = prepare(asked.replace("float", given)).findings
+        assert str(finding).startswith(f"Line 2 makes an array of Python's {given}; Numba takes")
+
+
+def test_a_kernel_returns_nothing_by_name() -> None:
+    assert not prepare("def kernel(x):\n    return None\n").findings
 
 
 REFUSED_TARGETS = ["cuda.x = 1", "x.shape = (2,)", "del x[0]", "for x[0] in range(3): pass"]

@@ -53,6 +53,8 @@ SHUFFLES = [
     ("cuda.shfl_up_sync(0xffffffff, t, 2)", [0, 1, *range(30)]),
     ("cuda.shfl_down_sync(0xffffffff, t, 2)", [*range(2, 32), 30, 31]),
     ("cuda.shfl_xor_sync(0xffffffff, t, 1)", [i ^ 1 for i in range(32)]),
+    ("cuda.shfl_xor_sync(0xffffffff, t, lane_mask=1)", [i ^ 1 for i in range(32)]),
+    ("cuda.shfl_sync(src_lane=5, value=t * t, mask=-1)", [25] * 32),
     ("cuda.all_sync(-1, t < 32)", [True] * 32),
     ("cuda.all_sync(-1, t < 31)", [False] * 32),
     ("cuda.any_sync(-1, t == 7)", [True] * 32),

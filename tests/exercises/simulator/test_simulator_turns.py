@@ -103,18 +103,23 @@ def test_what_nobody_waits_for_is_found() -> None:
     assert found(SWAPS.replace("while", "if"), *RIGHT["swaps"][1:])
 
 
-def test_an_operation_in_a_lambda_without_a_name_is_not_interrupted() -> None:
-    """A lambda that pauses would be a generator."""
-    source = "def kernel(a, b, out):\n    before = (lambda n: cuda.atomic.add(out, 0, n))(1)"
-    assert prepare(source, usual_imports=True).taking_turns is None
-    assert found(source, *RIGHT["swaps"][1:]) == []
+# Two operations where one is meant; the first is done by a function that the kernel knows as a value.
+READS_APART = [
+    "read = lambda i: cuda.atomic.add(out, i, 0)\n    cuda.atomic.exch(out, 0, read(0) + 1)",
+    "cuda.atomic.exch(out, 0, (lambda i: cuda.atomic.add(out, i, 0))(0) + 1)",
+    "first, read = (lambda i: 0), (lambda i: cuda.atomic.add(out, i, 0))\n"
+    "    cuda.atomic.exch(out, first(0), read(0) + 1)",
+    "def read(i): return cuda.atomic.add(out, i, 0)\n    again = read\n"
+    "    cuda.atomic.exch(out, 0, again(0) + 1)",
+    "def of(first, read): return read(first(0))\n"
+    "    cuda.atomic.exch(out, 0, of(lambda i: i, lambda i: cuda.atomic.add(out, i, 0)) + 1)",
+]
 
 
-def test_an_operation_in_a_lambda_with_a_name_is_interrupted() -> None:
-    source = """
-def kernel(a, b, out):
-    read = lambda i: cuda.atomic.add(out, i, 0)
-    cuda.atomic.exch(out, 0, read(0) + 1)
-"""
+@pytest.mark.parametrize("body", READS_APART, ids=range(len(READS_APART)))
+def test_an_operation_in_a_function_without_a_name_of_its_own_is_interrupted(body: str) -> None:
+    source = f"def kernel(a, b, out):\n    {body}\n"
     (message,) = found(source, *RIGHT["swaps"][1:])
-    assert "the atomic operations in lines 3 and 4" in message
+    assert "two operations of thread" in message
+    once = source.replace("cuda.atomic.exch(out, 0, ", "(").replace("(out, i, 0)", "(out, i, 1)")
+    assert found(once, *RIGHT["swaps"][1:]) == []

@@ -1,6 +1,6 @@
 """Takes the place in the block for the place in the grid.
 
-Found: wrong.
+Found: unread.
 """
 
 from numba import cuda

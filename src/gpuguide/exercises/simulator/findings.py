@@ -33,6 +33,7 @@ KINDS = (
     "input_changed",
     "wrong",
     "never_written",
+    "unread",
     "narrow",
     "uncoalesced",
     "bank_conflict",

@@ -118,16 +118,17 @@ def judge_launch(
     if any(finding.kind in _PARTS_THREADS for finding in findings):
         findings = [finding for finding in findings if finding.kind not in _FOLLOWS]
     elif not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
-        findings += [_with_absent_lanes(found, launch, trace) for found in _wrong_results(launch, trace)]
+        findings += [_with_cause(found, launch, limits, trace) for found in _wrong_results(launch, trace)]
     if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace
     if not findings:
         findings = [*_over_limits(kernel, limits, launch, trace)]
     findings = [_with_uncalled(finding, kernel) for finding in findings]
-    if any(finding.kind == "compile" for finding in findings):
-        # No other lane will judge what Numba cannot compile.
+    if refused := {finding.line for finding in findings if finding.kind == "compile"}:
+        # No other lane will judge what Numba cannot compile, and what it says of a line is the cause.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
+        findings = [each for each in findings if each.kind != "exception" or each.line not in refused]
     return trace, sorted(findings, key=lambda finding: KINDS.index(finding.kind))
 
 
@@ -234,6 +235,40 @@ def _with_unset(finding: Finding, view: View, trace: Trace) -> Finding:
         return finding
     cause = f" {finding.array} held nothing, not even zero, before it was changed atomically."
     return replace(finding, kind="uninitialised", message=finding.message + cause)
+
+
+def _with_cause(finding: Finding, launch: Launch, limits: Limits, trace: Trace) -> Finding:
+    """Add to a wrong result what shows in the launch as a whole."""
+    finding = _with_absent_lanes(finding, launch, trace)
+    if finding.kind == "wrong":
+        finding = _with_unread(finding, launch, trace, once=limits.reads_per_element == 1)
+    return finding
+
+
+def _with_unread(finding: Finding, launch: Launch, trace: Trace, *, once: bool) -> Finding:
+    """Add to a wrong result that an element of an input is read by several threads, and another by none.
+
+    It is no cause where elements have several readers by right, unless these are the threads at one place of
+    each block: they took that for their place in the grid.
+    """
+    per_block = trace.geometry.threads_per_block
+    for name, view in launch.views.items():
+        readers: dict[int, set[int]] = {cell: set() for cell in view.cells()}
+        for region, at, kind, _, _, segment, _ in trace.machine.log if name not in launch.expected else ():
+            if region is not None and region.memory is view.memory and kind != WRITE and at in readers:
+                readers[at].add(segment.thread)
+        counts = [*map(len, readers.values())]
+        read = [threads for threads in readers.values() if threads]
+        by_place = len(read) <= per_block and all(len({i % per_block for i in each}) == 1 for each in read)
+        if (once or by_place) and max(counts, default=0) > 1 and 0 in counts:
+            called, steps = trace.names[name], c_steps(view.shape)
+            most, none = (
+                element(called, tuple(place // step % n for n, step in zip(view.shape, steps, strict=True)))
+                for place in (counts.index(max(counts)), counts.index(0))
+            )
+            cause = f" {most} is read by {max(counts)} threads, and {none} by none."
+            return replace(finding, kind="unread", message=finding.message + cause)
+    return finding
 
 
 def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Finding:

@@ -11,9 +11,10 @@ import itertools
 import math
 import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
+from types import GeneratorType
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
@@ -22,6 +23,7 @@ from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, aga
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
 from gpuguide.exercises.simulator.rewriting import (
     EACH,
+    FINISHED,
     FOLDED,
     LACKING,
     LOAD,
@@ -167,6 +169,11 @@ def _pause(site: int) -> Wait:
     return Wait(PAUSE, 0, site, 0)
 
 
+def _finished(result: Any) -> Generator[Wait, Any, Any]:
+    """Let a function that waits come to its end, and return what it returns; any other has done so."""
+    return (yield from result) if isinstance(result, GeneratorType) else result
+
+
 #: Values that an operation takes besides its mask; 1 if it is not named.
 _VALUES = {
     "syncthreads": 0, "syncwarp": 0,
@@ -174,8 +181,21 @@ _VALUES = {
 }  # fmt: skip
 
 
-def _wait(machine: Machine, operation: str, *given: Any, site: int) -> Wait:
+#: Names of the arguments, as far as Numba knows any.
+_NAMED = {
+    **dict.fromkeys(("shfl_up_sync", "shfl_down_sync"), ("mask", "value", "delta")),
+    "shfl_sync": ("mask", "value", "src_lane"),
+    "shfl_xor_sync": ("mask", "value", "lane_mask"),
+    **dict.fromkeys(("syncthreads_count", "syncthreads_and", "syncthreads_or"), ("predicate",)),
+}
+
+
+def _wait(machine: Machine, operation: str, *given: Any, site: int, **named: Any) -> Wait:
     """Return what a thread hands to the scheduler: the mask comes first, if the operation has one."""
+    if named:
+        given += tuple(named.pop(name) for name in _NAMED.get(operation, ())[len(given) :] if name in named)
+    if named:
+        raise TypeError(f"cuda.{operation} takes no argument of the name {next(iter(named))}")
     if operation == "syncthreads" and not given:
         return Wait(operation, 0, site, machine.path)
     if operation.startswith("syncthreads"):
@@ -673,6 +693,7 @@ _HELPERS: dict[str, Any] = {
     SLICE: slice,
     LACKING: _lacking,
     PAUSE: _pause,
+    FINISHED: _finished,
     **{
         f"__{folded}{name}__": getattr(rules, name) for name in OPERATIONS.values() for folded in ("", FOLDED)
     },

@@ -548,6 +548,7 @@ _DRAWN: dict[str, Callable[[_Scene, int], Picture]] = {
     "came_between": _came_between,
     "uninitialised": _unset,
     "wrong": _wrong,
+    "unread": _wrong,
     "input_changed": _changed,
     "uncoalesced": _of_sectors,
     "bank_conflict": _of_banks,

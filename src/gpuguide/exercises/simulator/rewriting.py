@@ -1,8 +1,8 @@
 """Rewrites a kernel's syntax tree so that it can be traced; every line keeps its number.
 
 Subscripts, arithmetic, branches and loops become calls of functions that are named below. A call at which a
-thread waits for others becomes a ``yield``, and so the functions that hold one become generators. If asked
-for, so does an atomic operation, before which the thread then pauses.
+thread waits for others becomes a ``yield``, and so the functions that hold one become generators, lambdas as
+well. If asked for, so does an atomic operation, before which the thread then pauses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
 #: The name by which rewritten code knows the machine that runs it.
 TRACER = "__tracer__"
 LOAD, STORE, EACH, SLICE, LACKING = "__load__", "__store__", "__each__", "__slice__", "__lacking__"
-PAUSE = "__pause__"
+PAUSE, FINISHED = "__pause__", "__finished__"
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "plus",
     ast.Sub: "minus",
@@ -51,6 +51,8 @@ WAITING = frozenset(
 )
 #: Other functions of ``cuda`` that want to know where they are called, or families of them.
 _PLACED = ("atomic.", "shared.array", "local.array", "threadfence")
+#: What has such functions: the module itself, and parts of it.
+_FAMILIES = (".", "atomic", "shared", "local")
 
 _REFUSED: dict[type[ast.AST], str] = {
     ast.Yield: "yields",
@@ -69,7 +71,7 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.ImportFrom: "imports a module",
 }
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
-_INLINE = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_INLINE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 @dataclass
@@ -149,11 +151,9 @@ def rewrite(
         They hold what no kernel can do.
     """
     tops = [_Unaliased(function, imports).visit(function) for function in functions]
-    nodes = [node for top in tops for node in ast.walk(top)]
-    for node in nodes:
+    for node in (node for top in tops for node in ast.walk(top)):
         _refuse(node)
-    defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    waits = Waits(defined, imports, pauses=pauses)
+    waits = Waits(tops, imports, pauses=pauses)
     sites = Sites()
     done = []
     for function in tops:
@@ -177,6 +177,7 @@ def _refuse(node: ast.AST) -> None:
 
 
 def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
+    """Return the name that an expression has in ``numba.cuda``, which itself is "."; empty if it has none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.insert(0, node.attr)
@@ -186,32 +187,44 @@ def _of_cuda(node: ast.AST, imports: Mapping[str, str]) -> str:
     name = ".".join([imports.get(node.id, node.id), *parts])
     if name.endswith("backends.cuda") or ".backends.cuda." in name:
         name = "numba.cuda" + name.partition("backends.cuda")[2]
+    if name == "numba.cuda":
+        return "."
     return name.removeprefix("numba.cuda.") if name.startswith("numba.cuda.") else ""
 
 
 class _Unaliased(ast.NodeTransformer):
-    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts.
-
-    A lambda that is given a name becomes a function, in which a thread can wait.
-    """
+    """Puts what ``add = cuda.atomic.add`` stands for in the place of ``add``: where it is called counts."""
 
     def __init__(self, function: ast.FunctionDef, imports: Mapping[str, str]) -> None:
+        names = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and _is_store(node)]
+        names += [node.arg for node in ast.walk(function) if isinstance(node, ast.arg)]
         self.meant: dict[str, ast.expr] = {}
-        for node in own_nodes(function):
-            match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
-                    meant = _of_cuda(value, imports)
-                    if (meant in WAITING or meant.startswith(_PLACED)) and _times_set(name, function) == 1:
-                        self.meant[name] = value
+        assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.AnnAssign)]
+        for node in sorted(assigned, key=lambda node: (node.lineno, node.col_offset)):
+            for target, value in _pairs(node):
+                if isinstance(target, ast.Name) and isinstance(value, ast.Name | ast.Attribute):
+                    full = self.visit(copy.deepcopy(value))  # `a = cuda.atomic` may stand above `add = a.add`
+                    meant = _of_cuda(full, imports)
+                    is_placed = meant in WAITING or meant.startswith(_PLACED) or meant in _FAMILIES
+                    if names.count(target.id) == 1 and is_placed:
+                        self.meant[target.id] = full
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        """Drop what is put elsewhere, and define what is a function."""
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.meant:
-                return _at(node, ast.Pass())
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=args, body=body)):
-                result: ast.stmt = _at(body, ast.Return(self.visit(body)))
-                return _at(node, ast.FunctionDef(name, args, [result], []))
+        """Drop what is put elsewhere."""
+        return self._without(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        """Drop what is put elsewhere."""
+        return self._without(node)
+
+    def _without(self, node: ast.Assign | ast.AnnAssign) -> ast.stmt:
+        pairs = [*_pairs(node)]
+        left = [pair for pair in pairs if not (isinstance(pair[0], ast.Name) and pair[0].id in self.meant)]
+        if pairs and not left:
+            return _at(node, ast.Pass())
+        if len(left) < len(pairs):
+            targets, values = ([*each] for each in zip(*left, strict=True))
+            node = _at(node, ast.Assign([ast.Tuple(targets, ast.Store())], ast.Tuple(values, ast.Load())))
         self.generic_visit(node)
         return node
 
@@ -220,28 +233,40 @@ class _Unaliased(ast.NodeTransformer):
         return _at(node, copy.deepcopy(self.meant[node.id])) if node.id in self.meant else node
 
 
-def _times_set(name: str, function: ast.FunctionDef) -> int:
-    """Return how often a function gives a name a value, its parameters included."""
-    nodes = [*ast.walk(function)]
-    stores = [node for node in nodes if isinstance(node, ast.Name) and node.id == name and _is_store(node)]
-    return len(stores) + sum(isinstance(node, ast.arg) and node.arg == name for node in nodes)
+def _pairs(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what an assignment sets, and to what: of ``a, b = 1, 2`` two."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            if len(targets) == len(values):
+                yield from zip(targets, values, strict=True)
+        case ast.Assign(targets=[target], value=value):
+            yield target, value
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value
 
 
 class Waits:
     """Answers, for the functions of one source, where a thread waits."""
 
     def __init__(
-        self, defined: list[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
+        self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
     ) -> None:
         self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
-        calls = [(each.name, [*_calls(own_nodes(each))]) for each in defined]
-        while (found := frozenset(name for name, own in calls if self._stop(own))) != self.functions:
-            self.functions = found  # a caller of a function that waits waits, too
+        nodes = [node for top in functions for node in ast.walk(top)]
+        defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        self._variables = {node.id for node in nodes if isinstance(node, ast.Name) and _is_store(node)}
+        self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        #: Whether a function that waits is a value, so that only its call shows which variables hold it.
+        self._passed_on = False
+        before = None
+        while before != (before := (self.functions, self._passed_on)):
+            # A caller of a function that waits waits, too.
+            self.functions = frozenset(each.name for each in defined if self._waits_in(each))
+            self._passed_on = any(map(self._is_value_that_waits, _values(nodes)))
         for function in defined:
-            nodes = [*ast.walk(function)]
-            self._refuse_other_names(nodes)
-            self._refuse_inline(nodes)
+            self._refuse_other_names(function)
+            self._refuse_inline(function)
 
     def of_cuda(self, node: ast.AST) -> str:
         """Return the name that an expression has in ``numba.cuda``; empty if it has none."""
@@ -260,41 +285,55 @@ class Waits:
         return self._pauses and self.is_atomic(node)
 
     def inside(self, node: ast.AST) -> bool:
-        """Say whether a node calls a device function in which the thread waits."""
-        return (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions
-        )
+        """Say whether a node calls a function in which the thread waits, or a value that may be one."""
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                return name in self.functions or (self._passed_on and name in self._variables)
+            case ast.Call(func=ast.Attribute()):
+                return False
+        return isinstance(node, ast.Call) and self._passed_on
 
-    def _stop(self, calls: Iterable[ast.Call]) -> bool:
-        return any(self.at(call) or self.inside(call) or self.pauses_at(call) for call in calls)
+    def _waits_in(self, function: ast.FunctionDef | ast.Lambda) -> bool:
+        return any(self._stops_at(node) for node in own_nodes(function))
+
+    def _is_value_that_waits(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Lambda):
+            return self._waits_in(node)
+        return isinstance(node, ast.Name) and node.id in self.functions
+
+    def _stops_at(self, node: ast.AST) -> bool:
+        return self.at(node) or self.inside(node) or self.pauses_at(node)
 
     def _names(self, node: ast.AST) -> bool:
         return self.of_cuda(node) in WAITING
 
-    def _refuse_other_names(self, nodes: list[ast.AST]) -> None:
+    def _refuse_other_names(self, function: ast.FunctionDef) -> None:
+        called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
         # A bare `cuda.syncthreads` without parentheses does nothing in Numba either: the race shows.
-        allowed = {id(call.func) for call in _calls(nodes)}
-        allowed |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-        for node in nodes:
-            if isinstance(node, ast.expr) and id(node) not in allowed and self._names(node):
+        bare = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
+        for node in ast.walk(function):
+            if isinstance(node, ast.expr) and self._names(node) and id(node) not in called | bare:
                 raise ArgumentError(
                     f"Line {node.lineno} uses {ast.unparse(node)} without calling it. Call it in place."
                 )
 
-    def _refuse_inline(self, nodes: list[ast.AST]) -> None:
-        for node in nodes:
-            if isinstance(node, _INLINE) and self._stop(_calls(ast.walk(node))):
+    def _refuse_inline(self, function: ast.FunctionDef) -> None:
+        for node in ast.walk(function):
+            if isinstance(node, _INLINE) and any(self._stops_at(each) for each in ast.walk(node)):
                 raise ArgumentError(
-                    f"Line {node.lineno} waits for other threads inside a lambda or a list. "
-                    "Write a loop, or a function with def."
+                    f"Line {node.lineno} waits for other threads inside a list. Write a loop."
                 )
 
 
-def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
-    return (node for node in nodes if isinstance(node, ast.Call))
+def _values(nodes: Collection[ast.AST]) -> Iterator[ast.AST]:
+    """Yield lambdas, and names that are not just called."""
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
+        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Name) and id(node) not in called):
+            yield node
 
 
-def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+def own_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
     """Walk a function without the functions that are defined in it."""
     pending: list[ast.AST] = list(ast.iter_child_nodes(function))
     while pending:
@@ -344,6 +383,12 @@ class _Rewriter(ast.NodeTransformer):
         if not self.tells_returns:
             return node
         return [_at(node, ast.Expr(_tell("returns", ast.Constant(node.lineno)))), node]
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        """Know its parameters for what they are."""
+        self.variables |= {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+        self.generic_visit(node)
+        return node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         """Drop the annotation: it may name what this simulator does not have."""
@@ -528,7 +573,7 @@ class _Rewriter(ast.NodeTransformer):
             self.generic_visit(node)
         if waits:
             return _at(node, ast.Yield(node))
-        return _at(node, ast.YieldFrom(node)) if inside else node
+        return _at(node, ast.YieldFrom(_call(FINISHED, node))) if inside else node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """Work out by Numba's rules."""

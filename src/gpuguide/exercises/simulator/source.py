@@ -8,7 +8,7 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import CodeType, MappingProxyType
@@ -247,16 +247,16 @@ def _constants(
 
 def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) -> list[Finding]:
     """Find what Numba would refuse, and what a simulator does not notice."""
-    found = [_returned(node) for node in own_nodes(kernel) if isinstance(node, ast.Return) and node.value]
+    returns = [node for node in own_nodes(kernel) if isinstance(node, ast.Return)]
+    found = [_returned(node) for node in returns if ast.unparse(node) not in ("return", "return None")]
     for function in functions:
-        own = [*own_nodes(function)]
-        found += [_calls_itself(call) for call in _calls_of(function.name, own)][:1]
-        made = [*_made_arrays(own)]
-        computed = _computed_names(function, own) if made else set()
-        for call, space in made:
-            found += [
-                _shape(call, space, part) for part in _shape_of(call) if not _is_constant(part, computed)
-            ][:1]
+        found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
+        known = _Known(function)
+        found += [_type(call) for call, _ in _made_arrays(function) if _of_python(call)]
+        for call, space in _made_arrays(function):
+            found += [_shape(call, space, part) for part in _shape_of(call) if not known.is_constant(part)][
+                :1
+            ]
     return found
 
 
@@ -268,8 +268,8 @@ def _returned(node: ast.Return) -> Finding:
     )
 
 
-def _calls_of(name: str, nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
-    for node in nodes:
+def _calls_of(name: str, function: ast.FunctionDef) -> Iterator[ast.Call]:
+    for node in own_nodes(function):
         match node:
             case ast.Call(func=ast.Name(id=called)) if called == name:
                 yield node
@@ -291,9 +291,27 @@ def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
     )
 
 
-def _made_arrays(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.Call, str]]:
+def _of_python(call: ast.Call) -> str:
+    """Return the type of Python's that an array is to hold, if it is one."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
+    for given in (call.args[1:2] or named)[:1]:
+        if isinstance(given, ast.Name) and given.id in ("float", "int", "bool"):
+            return given.id
+    return ""
+
+
+def _type(call: ast.Call) -> Finding:
+    numbas = {"float": "float32", "int": "int32", "bool": "boolean"}[_of_python(call)]
+    message = (
+        f"Line {call.lineno} makes an array of Python's {_of_python(call)}; Numba takes a type of its own "
+        f"there, such as {numbas}."
+    )
+    return Finding("compile", message, line=call.lineno)
+
+
+def _made_arrays(function: ast.FunctionDef) -> Iterator[tuple[ast.Call, str]]:
     """Yield the calls of ``cuda.shared.array`` and ``cuda.local.array``."""
-    for node in nodes:
+    for node in own_nodes(function):
         match node:
             case ast.Call(
                 func=ast.Attribute(value=ast.Attribute(attr="shared" | "local" as space), attr="array")
@@ -308,28 +326,55 @@ def _shape_of(call: ast.Call) -> list[ast.expr]:
     return [part for each in shape for part in (each.elts if isinstance(each, ast.Tuple) else [each])]
 
 
-def _computed_names(function: ast.FunctionDef, own: Iterable[ast.AST]) -> set[str]:
-    """Return parameters, and variables that are not set once and for all to a number."""
-    computed = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
-    stored = [node for node in own if isinstance(node, ast.Name | ast.Assign)]
-    numbers = {
-        target.id
-        for node in stored
-        if isinstance(node, ast.Assign) and _is_constant(node.value, set())
-        for target in node.targets
-        if isinstance(target, ast.Name) and not isinstance(node.value, ast.Name)
-    }
-    stores = [node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    return computed | {name for name in stores if name not in numbers or stores.count(name) > 1}
+class _Known:
+    """Answers, for one function, which expressions Numba knows when it compiles."""
 
+    def __init__(self, function: ast.FunctionDef) -> None:
+        own = [*own_nodes(function)]
+        arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+        stores = [node.id for node in own if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+        #: What each variable is set to; None where that is more than one thing, or is not written out.
+        self._set_to: dict[str, ast.expr | None] = {**dict.fromkeys(arguments), **dict.fromkeys(stores)}
+        for node in own:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    self._note(targets, value, stores)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._note([target], value, stores)
+                case ast.NamedExpr(target=target, value=value):
+                    self._note([target], value, stores)
 
-def _is_constant(part: ast.expr, computed: set[str]) -> bool:
-    """Say whether Numba knows an extent when it compiles: a number, or the name of one."""
-    if isinstance(part, ast.Name):
-        return part.id not in computed
-    # Python itself works out 2 * 16 before Numba sees it.
-    arithmetic = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
-    return all(isinstance(node, arithmetic) for node in ast.walk(part))
+    def _note(self, targets: Sequence[ast.expr], value: ast.expr, stores: Sequence[str]) -> None:
+        for target in targets:
+            if isinstance(target, ast.Name) and stores.count(target.id) == 1:
+                self._set_to[target.id] = value
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                for part, its in zip(target.elts, value.elts, strict=False):
+                    self._note([part], its, stores)
+            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Name):
+                self._note(target.elts, value, stores)  # known if the tuple is
+
+    def is_constant(self, part: ast.expr, within: frozenset[str] = frozenset()) -> bool:
+        """Say whether a part of a shape is a number, the name of one, or an element of a tuple of them."""
+        match part:
+            case ast.Name(id=name) if name in self._set_to:
+                value = self._set_to[name]
+                return value is not None and name not in within and self.is_constant(value, within | {name})
+            case ast.Name() | ast.Attribute(value=ast.Name(), attr="ndim"):
+                return True
+            case ast.Tuple(elts=parts):
+                pass
+            case ast.Subscript(value=ast.Name() as holder, slice=index):
+                parts = [holder, index]
+            case ast.Slice():
+                parts = [each for each in (part.lower, part.upper, part.step) if each is not None]
+            case ast.IfExp(test=ast.Compare(left=left, comparators=others)):  # Numba drops the other branch
+                parts = [left, *others, part.body, part.orelse]
+            case _:
+                # Python itself works out 2 * 16 before Numba sees it.
+                arithmetic = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+                return all(isinstance(node, arithmetic) for node in ast.walk(part))
+        return all(self.is_constant(each, within) for each in parts)
 
 
 #: Names of ``cuda`` that Numba has for kernels and this simulator lacks; others are mistyped.
@@ -358,11 +403,31 @@ def _uncalled(functions: Iterable[ast.FunctionDef]) -> Iterator[tuple[int, str]]
 
 
 def _unknown(functions: Iterable[ast.FunctionDef], imports: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield mistyped names of modules."""
+    """Yield mistyped names of modules, and calls of what is no function."""
     for node in (node for function in functions for each in function.body for node in ast.walk(each)):
-        finding = _mistyped(node, imports) if isinstance(node, ast.Attribute) else None
+        finding = None
+        match node:
+            case ast.Attribute():
+                finding = _mistyped(node, imports)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module))) if imports.get(module) == "numpy":
+                pass  # np.size is one
+            case ast.Call(func=ast.Attribute(attr=name) as called) if name in _NO_FUNCTIONS:
+                what, shown = _NO_FUNCTIONS[name], ast.unparse(called)
+                message = f"Line {node.lineno} calls {shown}, which is {what.format(shown)}."
+                finding = Finding("compile", message, line=node.lineno)
         if finding is not None:
             yield finding
+
+
+_NUMBER, _TUPLE = "a number: write it without ()", "a tuple: write {}[0] for its first number"
+_PLACE = "no function: write {}.x for the number along x"
+#: What stands without parentheses, of whatever it is the attribute.
+_NO_FUNCTIONS = {
+    **dict.fromkeys(("laneid", "warpsize", "x", "y", "z", "size", "ndim", "itemsize", "nbytes"), _NUMBER),
+    **dict.fromkeys(("shape", "strides"), _TUPLE),
+    **dict.fromkeys(("threadIdx", "blockIdx", "blockDim", "gridDim"), _PLACE),
+    **dict.fromkeys(("shared", "local"), "no function: write {}.array"),
+}
 
 
 def _mistyped(node: ast.Attribute, imports: Mapping[str, str]) -> Finding | None:
