@@ -20,6 +20,7 @@ from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.cupy_imports import standing_in
+from gpuguide.exercises.stand_ins.host_memory import never_by_chance
 from gpuguide.exercises.stand_ins.lines import line_now, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
@@ -63,7 +64,7 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
         return LaneReport(lane, FAILED, findings=(finding,))
     try:
         imports = standing_in(function) if lane == "simulator" else nullcontext()
-        with warnings.catch_warnings(), imports, time_limit(LIMIT_S):
+        with warnings.catch_warnings(), imports, never_by_chance(), time_limit(LIMIT_S):
             warnings.showwarning = _warned(function)
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
             praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
@@ -10,7 +12,12 @@ import numpy as np
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.measure.buffers import pattern
 
-__all__ = ["FakeNumpy", "HostArray", "HostMemory", "never_set", "unset"]
+__all__ = ["FakeNumpy", "HostArray", "HostMemory", "never_by_chance", "never_set", "unset"]
+
+# More than any exercise makes; the system only promises the memory of a larger array, until it is written.
+_MOST_FILLED_BYTES = 1 << 24
+# Numbers of any type but those of more than 64 bits, by NumPy's letters.
+_FILLED = "efdFDbBhHiIlLqQ"
 
 
 def unset(shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
@@ -35,10 +42,44 @@ def unset(shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
     >>> never_set(out), never_set(out[:2])
     (True, False)
     """
-    array = np.empty(shape, dtype)
+    return _filled(np.empty(shape, dtype))
+
+
+def _filled(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     word, bits = _unset_bits(array.dtype)
-    array.reshape(-1).view(word)[:] = bits
+    array.ravel("K").view(word)[:] = bits
     return array
+
+
+@contextmanager
+def never_by_chance() -> Iterator[None]:
+    """Let NumPy's new memory be as that of `unset`: it could hold the right result of a former call.
+
+    Examples
+    --------
+    >>> with never_by_chance():
+    ...     out = np.empty_like(np.arange(3.0))
+    >>> never_set(out)
+    True
+    """
+
+    def filling(make: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(make)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            array = make(*args, **kwargs)
+            is_filled = array.dtype.char in _FILLED and array.nbytes <= _MOST_FILLED_BYTES
+            return _filled(array) if is_filled else array
+
+        return made
+
+    makers = {name: getattr(np, name) for name in ("empty", "empty_like")}
+    for name, make in makers.items():
+        setattr(np, name, filling(make))
+    try:
+        yield
+    finally:
+        for name, make in makers.items():
+            setattr(np, name, make)
 
 
 def never_set(array: np.ndarray[Any, Any]) -> bool:
