@@ -120,6 +120,10 @@ CAUSES = {
         "grid_arithmetic", "2**31 - 1, 65_535, 65_535", "2**31 - 2, 65_535, 65_535",
         "CUDA allows this launch: the grid must be (2147483647,).",
     ),
+    "one weight": (
+        "cpu_or_gpu", "return ", "return (mass.size == 1) + ",
+        "With 1 weight of float32 on the CPU the result must be 0.0; got 1.0.",
+    ),
     "new arrays in the place of the old ones": (
         "halo_exchange", "def halo_exchange(slabs, width):\n",
         "def halo_exchange(slabs, width):\n    return [slab.copy() for slab in slabs]\n",
