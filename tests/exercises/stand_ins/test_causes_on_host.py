@@ -129,6 +129,24 @@ CAUSES = {
         "def halo_exchange(slabs, width):\n    return [slab.copy() for slab in slabs]\n",
         "No row changed, and what was returned is not used: write into the arrays.",
     ),
+    "a column that is left out": (
+        "halo_exchange", "below[:width] = above[-2 * width : -width]",
+        "below[:width, :-1] = above[-2 * width : -width, :-1]",
+        "column 3 of row 0 of slab 1, which a neighbour has, was not fetched.",
+    ),
+    "rows of fewer digits": (
+        "halo_exchange", "below[:width] = above[-2 * width : -width]",
+        "below[:width] = above[-2 * width : -width].astype('float32')",
+        "row 0 of slab 1, which a neighbour has, does not have the neighbour's numbers.",
+    ),
+    "an entry that is left out": (
+        "block_interface", "{**interface, ", "{**{key: interface[key] for key in ('typestr', 'version')}, ",
+        "'stream' is missing.",
+    ),
+    "an entry that is added": (
+        "block_interface", "{**interface, ", "{**interface, 'mask': None, ",
+        "'mask' was added; interface has no such entry.",
+    ),
     "another error": (
         "grid_arithmetic", "raise ValueError", "raise OverflowError", "expected ValueError.",
     ),
