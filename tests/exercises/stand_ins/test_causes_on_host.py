@@ -78,6 +78,17 @@ CAUSES = {
     "two figures the other way round": (
         "fair_comparison", "return tuple(times)", "return times[::-1]", "came the other way round.",
     ),
+    "a part of the result": (
+        "fair_comparison", "out_device.get(out=out)", "out_device[0].get(out=out[0])",
+        "Only 1200 of 240000 bytes were copied back to the host.",
+    ),
+    "half of the image, taken twice": (
+        "fair_comparison", "    out = np.empty_like(image)\n",
+        "    times = compare_half(np, cp, clock, blur, image[: len(image) // 2])\n"
+        "    return tuple(2 * time for time in times)\n\n\ndef compare_half(np, cp, clock, blur, image):\n"
+        "    out = np.empty_like(image)\n",
+        "Only 30000 of 60000 elements were blurred while the clock ran.",
+    ),
     "copy and work the other way round": (
         "copy_and_work", "return copied - start, done - copied", "return done - copied, copied - start",
         "(copy_s, work_s) was expected, and the two figures came the other way round.",
