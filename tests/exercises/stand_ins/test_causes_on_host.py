@@ -78,6 +78,17 @@ CAUSES = {
     "two figures the other way round": (
         "fair_comparison", "return tuple(times)", "return times[::-1]", "came the other way round.",
     ),
+    "a part of the result": (
+        "fair_comparison", "out_device.get(out=out)", "out_device[0].get(out=out[0])",
+        "Only 1200 of 240000 bytes were copied back to the host.",
+    ),
+    "half of the image, taken twice": (
+        "fair_comparison", "    out = np.empty_like(image)\n",
+        "    times = compare_half(np, cp, clock, blur, image[: len(image) // 2])\n"
+        "    return tuple(2 * time for time in times)\n\n\ndef compare_half(np, cp, clock, blur, image):\n"
+        "    out = np.empty_like(image)\n",
+        "Only 30000 of 60000 elements were blurred while the clock ran.",
+    ),
     "copy and work the other way round": (
         "copy_and_work", "return copied - start, done - copied", "return done - copied, copied - start",
         "(copy_s, work_s) was expected, and the two figures came the other way round.",
@@ -120,10 +131,32 @@ CAUSES = {
         "grid_arithmetic", "2**31 - 1, 65_535, 65_535", "2**31 - 2, 65_535, 65_535",
         "CUDA allows this launch: the grid must be (2147483647,).",
     ),
+    "one weight": (
+        "cpu_or_gpu", "return ", "return (mass.size == 1) + ",
+        "With 1 weight of float32 on the CPU the result must be 0.0; got 1.0.",
+    ),
     "new arrays in the place of the old ones": (
         "halo_exchange", "def halo_exchange(slabs, width):\n",
         "def halo_exchange(slabs, width):\n    return [slab.copy() for slab in slabs]\n",
         "No row changed, and what was returned is not used: write into the arrays.",
+    ),
+    "a column that is left out": (
+        "halo_exchange", "below[:width] = above[-2 * width : -width]",
+        "below[:width, :-1] = above[-2 * width : -width, :-1]",
+        "column 3 of row 0 of slab 1, which a neighbour has, was not fetched.",
+    ),
+    "rows of fewer digits": (
+        "halo_exchange", "below[:width] = above[-2 * width : -width]",
+        "below[:width] = above[-2 * width : -width].astype('float32')",
+        "row 0 of slab 1, which a neighbour has, does not have the neighbour's numbers.",
+    ),
+    "an entry that is left out": (
+        "block_interface", "{**interface, ", "{**{key: interface[key] for key in ('typestr', 'version')}, ",
+        "'stream' is missing.",
+    ),
+    "an entry that is added": (
+        "block_interface", "{**interface, ", "{**interface, 'mask': None, ",
+        "'mask' was added; interface has no such entry.",
     ),
     "another error": (
         "grid_arithmetic", "raise ValueError", "raise OverflowError", "expected ValueError.",

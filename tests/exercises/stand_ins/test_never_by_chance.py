@@ -26,7 +26,6 @@ def test_whatever_else_is_left_as_it_is(dtype: object) -> None:
 def test_it_ends_with_the_check() -> None:
     before = np.empty, np.empty_like
     with pytest.raises(ZeroDivisionError), never_by_chance():
-        assert np.empty is not before[0]
         raise ZeroDivisionError
     assert before == (np.empty, np.empty_like)
 

@@ -27,11 +27,14 @@ class BlurCall:
         In the log of the machine.
     source_dtype, out_dtype : numpy dtype
         Of what it read and wrote.
+    size : int
+        How many elements it blurred.
     """
 
     event: Event
     source_dtype: np.dtype[Any]
     out_dtype: np.dtype[Any]
+    size: int
 
 
 class VirtualBlur:
@@ -88,7 +91,7 @@ class VirtualBlur:
             raise TypeError(f"Unsupported type {type(array)}")
         on_device = isinstance(source, DeviceArray)
         event = self._on_device(source, out) if on_device else self._on_host(source, out)
-        self.calls.append(BlurCall(event, source.dtype, out.dtype))
+        self.calls.append(BlurCall(event, source.dtype, out.dtype, source.size))
         contents, destination = (source._data, out._data) if on_device else map(np.asarray, (source, out))
         near = np.roll(contents, 1, -1) + contents + np.roll(contents, -1, -1)
         destination.view(np.ndarray)[...] = near / 3

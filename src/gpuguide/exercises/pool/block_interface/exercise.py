@@ -34,7 +34,8 @@ CASES = (
     Case("all of an image", _array("|u1", (5, 7), stream=1), (0, 0, 5, 7)),
     Case("every second column", _array("<f8", (4, 5), strides=(80, 16), stream=7), (1, 1, 2, 3)),
     Case("a transposed matrix", _array("<c16", (3, 9), strides=(16, 48), stream=1), (1, 4, 2, 5)),
-    Case("a mirrored image", _array("<f4", (4, 4), strides=(16, -4)), (0, 1, 4, 2)),
+    Case("a mirrored image", _array("<f4", (4, 4), strides=(16, -4), version=2), (0, 1, 4, 2)),
+    Case("a row that is repeated", _array("<f4", (5, 6), strides=(0, 4), stream=1), (1, 2, 3, 4)),
     Case("a read-only array", _array("<i8", (10, 3), data=(ADDRESS, True), stream=1), (9, 2, 1, 1)),
     Case("a block without a row", _array("<f4", (6, 8), stream=1), (3, 0, 0, 8)),
     Case("a block without a column", _array("<f4", (6, 8), stream=1), (1, 2, 3, 0)),
@@ -61,7 +62,7 @@ def praise(function: Callable[..., Any]) -> str:
 
 
 def _finding(function: Callable[..., Any], case: Case) -> Finding | None:
-    top, left, rows, columns = case.block
+    top, left = case.block[:2]
     given, words = deepcopy(case.interface), f"For {case.title}, rows {top} on and columns {left} on,"
     made, finding = attempt(function, words, given, *case.block)
     if finding is not None:
@@ -73,17 +74,26 @@ def _finding(function: Callable[..., Any], case: Case) -> Finding | None:
     if not isinstance(made, dict):
         return Finding("wrong", f"{words} a dictionary was expected; got {shown(made)}.")
     made = {key: plain(value) for key, value in dict.items(made)}
-    return _entries(words, made, case, (rows, columns)) or _addresses(words, made, case)
+    return _others(words, made, case) or _data_and_strides(words, made, case) or _addresses(words, made, case)
 
 
-def _entries(words: str, made: dict[str, Any], case: Case, shape: tuple[int, int]) -> Finding | None:
-    wanted = {
-        "shape": shape,
-        **{key: value for key, value in case.interface.items() if key not in ("shape", "data", "strides")},
-    }
+def _others(words: str, made: dict[str, Any], case: Case) -> Finding | None:
+    """Compare the entries of which each has one right value, and find what was left out or added."""
+    wanted = {**case.interface, "shape": case.block[2:]}
     for key, value in wanted.items():
-        if not equals(made.get(key), value):
-            return Finding("wrong", f"{words} {key!r} must be {value!r}; got {shown(made.get(key))}.")
+        if key in ("data", "strides"):
+            continue
+        if key not in made:
+            return Finding("wrong", f"{words} {key!r} is missing.")
+        if not equals(made[key], value):
+            return Finding("wrong", f"{words} {key!r} must be {value!r}; got {shown(made[key])}.")
+    for key in made:
+        if key not in wanted:
+            return Finding("wrong", f"{words} {shown(key)} was added; interface has no such entry.")
+    return None
+
+
+def _data_and_strides(words: str, made: dict[str, Any], case: Case) -> Finding | None:
     data = made.get("data")
     if not isinstance(data, tuple) or len(data) != 2 or not isinstance(data[0], int):
         return Finding("wrong", f"{words} 'data' must be an address and a flag; got {shown(data)}.")

@@ -24,8 +24,12 @@ CASES: tuple[tuple[Steps, list[str]], ...] = (
     ([("s", ["x", "x"]), ("t", ["x", "y"])], ["s", "t"]),
     ([("zeros", []), ("out", ["zeros", "x"])], ["out"]),
     ([("s", ["x"]), ("t", ["s"]), ("u", ["s", "t"]), ("v", ["u", "u"])], ["v"]),
+    # What one program makes, another one may read: each begins anew.
+    ([("d", ["sum", "square"])], ["d"]),
 )
 _N_RANDOM = 30
+# Some begin or end like others, and each may be of the inputs in one program and made in the next.
+_NAMES = ("x", "y", "x2", "sum", "sums", "square", "d", "dx", "r", "r1")
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -68,12 +72,12 @@ def _moved(steps: Steps, wanted: list[str]) -> tuple[int, int]:
 def _random_cases() -> Iterator[tuple[Steps, list[str]]]:
     rng = np.random.default_rng(0)
     for _ in range(_N_RANDOM):
-        names, steps = ["x", "y", "z"], []
-        for number in range(int(rng.integers(1, 7))):
-            operands = [names[i] for i in rng.integers(0, len(names), int(rng.integers(1, 4)))]
-            steps.append((f"r{number}", operands))
-            names.append(f"r{number}")
-        results = names[3:]
+        names = [str(name) for name in rng.permutation(_NAMES)]
+        steps = []
+        for made in range(3, 3 + int(rng.integers(1, 7))):
+            operands = [names[i] for i in rng.integers(0, made, int(rng.integers(1, 4)))]
+            steps.append((names[made], operands))
+        results = [result for result, _ in steps]
         wanted = [results[-1], *(name for name in results[:-1] if rng.random() < 0.2)]
         yield steps, wanted
 

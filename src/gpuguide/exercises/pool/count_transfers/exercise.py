@@ -21,11 +21,18 @@ TOLERANCE = 1e-5
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Compare the result for several images and count what crossed over."""
-    for shape in SHAPES:
+    """Compare the result for each image; if all are right, see what crossed over and what the host did."""
+    runs = []
+    for image in _images():
         cp = FakeCupy(VirtualGpu(source=source_of(function)))
-        found = list(_findings(function, shape, cp)) or list(_crossings(shape, cp))
-        if found or (found := list(_in_part_on_the_host(function, shape))):
+        result, found = _run(function, cp, image)
+        if found:
+            yield from found
+            return
+        runs.append((cp, image, result))
+    for cp, image, result in runs:
+        found = list(_on_the_host(cp, image, result)) or list(_crossings(cp, image))
+        if found or (found := list(_in_part_on_the_host(function, image))):
             yield from found
             return
 
@@ -33,8 +40,8 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
     """Call it with the real CuPy."""
     cp = cupy()
-    for shape in SHAPES:
-        if found := list(_findings(function, shape, cp)):
+    for image in _images():
+        if found := _run(function, cp, image)[1]:
             yield from found
             return
 
@@ -48,21 +55,20 @@ def praise(function: Callable[..., Any]) -> str:
     return f"One copy there ({there} bytes), {launches}, one copy back ({back} bytes)."
 
 
-def _findings(function: Callable[..., Any], shape: tuple[int, int], cp: Any) -> Iterator[Finding]:
-    image = _image(shape)
+def _run(function: Callable[..., Any], cp: Any, image: Any) -> tuple[Any, list[Finding]]:
+    """Return the result for an image, and what is wrong with it."""
     copy = image.copy()
-    case = f"For an image of {shape[0]} x {shape[1]}"
+    case = _case(image)
     result, finding = attempt(function, case, cp, image)
     if finding is None and isinstance(result, cp.ndarray):
         finding = Finding("wrong", f"{case} the result must be an array of NumPy; it was left on the GPU.")
     finding = finding or compare_values(case, result, _expected(copy), TOLERANCE)
-    yield from (found for found in (finding, unchanged(case, "image", image, copy)) if found)
-    if finding is None and isinstance(cp, FakeCupy):
-        yield from _on_the_host(case, cp, copy, result)
+    return result, [found for found in (finding, unchanged(case, "image", image, copy)) if found]
 
 
-def _on_the_host(case: str, cp: FakeCupy, image: Any, result: Any) -> Iterator[Finding]:
+def _on_the_host(cp: FakeCupy, image: Any, result: Any) -> Iterator[Finding]:
     """Say if a step was left to NumPy: the image goes over as it is, and the result is what comes back."""
+    case = _case(image)
     if len(cp.sent) == 1 and not (isinstance(cp.sent[0], np.ndarray) and _same_numbers(cp.sent[0], image)):
         line = cp.gpu.events("to_device")[0].line
         message = f"{case} what was copied to the GPU is not the image: all steps belong on the GPU."
@@ -76,9 +82,9 @@ def _on_the_host(case: str, cp: FakeCupy, image: Any, result: Any) -> Iterator[F
         yield Finding("limit", message, line=line)
 
 
-def _in_part_on_the_host(function: Callable[..., Any], shape: tuple[int, int]) -> Iterator[Finding]:
+def _in_part_on_the_host(function: Callable[..., Any], image: Any) -> Iterator[Finding]:
     """Let another image arrive on the GPU than the host has: what the host works out does not fit it."""
-    case, image = f"For an image of {shape[0]} x {shape[1]}", _image(shape)
+    case = _case(image)
     cp, lines = FakeCupy(), list[int | None]()
     cp.arriving = _another
 
@@ -103,8 +109,8 @@ def _same_numbers(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype and np.array_equal(a.ravel(), b.ravel())
 
 
-def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
-    case = f"For an image of {shape[0]} x {shape[1]}"
+def _crossings(cp: FakeCupy, image: Any) -> Iterator[Finding]:
+    case = _case(image)
     for kind, where in (("to_device", "to the GPU"), ("to_host", "back to the host")):
         copies = cp.gpu.events(kind)
         if not copies:
@@ -121,8 +127,20 @@ def _crossings(shape: tuple[int, int], cp: FakeCupy) -> Iterator[Finding]:
             )
 
 
+def _case(image: Any) -> str:
+    return f"For an image of {image.shape[0]} x {image.shape[1]}"
+
+
+def _images() -> Iterator[Any]:
+    for shape in SHAPES:
+        yield _image(shape)
+        yield _another(_image(shape))
+
+
 def _image(shape: tuple[int, int]) -> Any:
-    return np.random.default_rng(shape[1]).uniform(0, 250, shape).astype(np.float32)
+    # Most numbers are near the middle, so that even few of them have some beyond either limit.
+    far = np.random.default_rng(shape[1]).uniform(-1, 1, shape) ** 3
+    return (125 + 125 * far).astype(np.float32)
 
 
 def _expected(image: Any) -> Any:

@@ -32,6 +32,8 @@ CASES: tuple[tuple[str, list[int], Times, Times, Bracket], ...] = (
     ("a tie at the end", [1, 2, 4], [1, 9, 5], [5, 5, 5], None),
     ("a GPU that falls back by a little", [1, 2, 4, 8], [1, 9, 100, 200], [5, 5, 101, 100], (4, 8)),
     ("sizes in no order", [1000, 10, 10_000, 100], [100, 1, 1000, 10], [55, 50, 80, 50], (100, 1000)),
+    ("times that differ by less than a microsecond", [1, 2], [3.2e-6, 3.4e-6], [3.4e-6, 3.2e-6], (1, 2)),
+    ("times that differ by a billionth", [1, 2], [1, 1 + 1e-9], [1 + 1e-9, 1], (1, 2)),
     ("times of a few microseconds", [1, 2, 4], [1e-6, 3e-6, 9e-6], [4e-6, 4e-6, 4e-6], (2, 4)),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
 SIDES = ("CPU", "GPU")
 _NAMES = (ON_HOST, ON_DEVICE)
+_WAYS = (("to_device", "to the GPU"), ("to_host", "back to the host"))
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         if finding is not None:
             yield finding
             return
-        if found := list(_explain(case, result, _fair(machine), blur, gpu)):
+        if found := list(_explain(case, result, machine, blur, gpu)):
             yield from found
             return
 
@@ -137,11 +139,15 @@ def _not_two_times(case: str, result: Any) -> Finding | None:
 
 
 def _explain(
-    case: str, result: Any, right: tuple[float, float], blur: VirtualBlur, gpu: VirtualGpu
+    case: str, result: Any, machine: Machine, blur: VirtualBlur, gpu: VirtualGpu
 ) -> Iterator[Finding]:
     """Say which figure is wrong and what the machine saw that explains it."""
+    right = _fair(machine)
     for side, name, figure, true in zip(SIDES, _NAMES, result, right, strict=True):
         if is_near(float(figure), true):
+            # Times are in proportion to sizes here, but not on real machines.
+            if part := list(_smaller_blur(regions(gpu, name), blur, machine)):
+                yield from explained(f"{case} the time of the {side} is not that of the whole image.", part)
             continue
         if all(map(is_near, map(float, result), reversed(right))):
             message = f"{case} (cpu_s, gpu_s) was expected, and the two figures came the other way round."
@@ -155,8 +161,9 @@ def _explain(
             never = f"The clock was never read before and after a blur on the {side}."
             yield from explained(message, [Finding("wrong", never)])
             continue
-        causes = [*clock_mistakes(timed), *_other_work(timed[-1], blur), *_unfair(timed[-1], name)]
-        yield from explained(message, causes)
+        work = [*_other_work(timed[-1], blur), *_smaller_blur(timed[-1:], blur, machine)]
+        copies = [] if work else _smaller_copies(timed[-1], name, machine)
+        yield from explained(message, [*clock_mistakes(timed), *work, *_unfair(timed[-1], name), *copies])
 
 
 def _other_work(timed: Region, blur: VirtualBlur) -> Iterator[Finding]:
@@ -169,6 +176,27 @@ def _other_work(timed: Region, blur: VirtualBlur) -> Iterator[Finding]:
             yield Finding("wrong", message, line=call.event.line)
 
 
+def _smaller_blur(timed: list[Region], blur: VirtualBlur, machine: Machine) -> Iterator[Finding]:
+    """Say if only a part of the image was blurred in all of some stretches."""
+    inside = [event for region in timed for event in region.inside]
+    calls = [call for call in blur.calls if call.event in inside]
+    size = prod(machine.shape)
+    if calls and all(call.size < size for call in calls):
+        message = f"Only {calls[-1].size} of {size} elements were blurred while the clock ran."
+        yield Finding("wrong", message, line=calls[-1].event.line)
+
+
+def _smaller_copies(timed: Region, name: str, machine: Machine) -> Iterator[Finding]:
+    """Say if only a part of the image was copied."""
+    nbytes = prod(machine.shape) * np.dtype(machine.dtype).itemsize
+    for kind, way in _WAYS:
+        copies = [event for event in timed.inside if event.kind == kind]
+        copied = sum(event.nbytes for event in copies)
+        if name == ON_DEVICE and 0 < copied < nbytes:
+            message = f"Only {copied} of {nbytes} bytes were copied {way}."
+            yield Finding("wrong", message, line=copies[-1].line)
+
+
 def _unfair(timed: Region, name: str) -> Iterator[Finding]:
     """Say what the time of a side includes besides its blur, or lacks."""
     for event in timed.inside:
@@ -179,7 +207,7 @@ def _unfair(timed: Region, name: str) -> Iterator[Finding]:
             message = "The first call on the CPU was timed: it starts the threads of the library."
             yield Finding("wrong", message, line=event.line)
     kinds = {event.kind for event in timed.inside}
-    for kind, way in (("to_device", "to the GPU"), ("to_host", "back to the host")):
+    for kind, way in _WAYS:
         if name == ON_DEVICE and kind not in kinds:
             yield Finding("wrong", f"The copy {way} is not between the two readings of the clock.")
 

@@ -23,11 +23,15 @@ TABLES = (
     np.array([0.5, 2**25 + 1, -(2**22) - 0.125]),
 )
 
+# The GPU first: NumPy's functions take arrays of CuPy, so what keeps the module of its first call would pass
+# the other way round.
+SIDES = ("GPU", "host")
+
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Call it with arrays of both libraries; the result must lie where the array lies."""
     for table in TABLES:
-        for where in ("host", "GPU"):
+        for where in SIDES:
             cp = FakeCupy(VirtualGpu(source=source_of(function)))
             if found := _findings(function, cp, table, where) or _crossed(cp, table, where):
                 yield found
@@ -37,7 +41,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
     """Call it with the real CuPy."""
     for table in TABLES:
-        for where in ("host", "GPU"):
+        for where in SIDES:
             if found := _findings(function, cupy(), table, where):
                 yield found
                 return

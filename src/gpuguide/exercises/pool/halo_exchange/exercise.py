@@ -23,6 +23,7 @@ CASES = (
     ((5,), 2),
 )
 COLUMNS = 4
+# In the rims before the exchange; the numbers of the plate are between 0 and 1.
 NOBODY = -1.0
 
 
@@ -45,13 +46,17 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
                 finding = replace(finding, message=f"{finding.message} {unused}")
             yield finding
             return
+        if len(slabs) != len(arrays) or any(now is not then for now, then in zip(slabs, arrays, strict=True)):
+            message = f"{case}: the list itself was changed; it belongs to the caller."
+            yield Finding("input_changed", message)
+            return
 
 
 def _slabs(
     rows: tuple[int, ...], width: int
 ) -> tuple[list[np.ndarray[Any, Any]], list[np.ndarray[Any, Any]]]:
-    """Make slabs of a plate whose numbers tell the row, and what they must hold in the end."""
-    plate = np.arange(1.0, sum(rows) * COLUMNS + 1).reshape(-1, COLUMNS)
+    """Make slabs of a plate whose numbers are all different, and what they must hold in the end."""
+    plate = np.random.default_rng(0).random((sum(rows), COLUMNS))  # in all digits of double precision
     around = np.full((width, COLUMNS), NOBODY)
     whole = np.concatenate([around, plate, around])
     slabs, expected, begin = [], [], 0
@@ -69,19 +74,23 @@ def _first_wrong(
     case: str, slabs: list[np.ndarray[Any, Any]], expected: list[np.ndarray[Any, Any]], width: int
 ) -> Finding | None:
     for k, (slab, right) in enumerate(zip(slabs, expected, strict=True)):
-        wrong = (slab != right).any(axis=1)
+        wrong = slab != right
         if not wrong.any():
             continue
-        row = int(wrong.argmax())
+        row, column = (int(i) for i in np.argwhere(wrong)[0])
+        is_whole = bool(wrong[row].all())
+        place = f"row {row} of slab {k}" if is_whole else f"column {column} of row {row} of slab {k}"
         if width <= row < len(right) - width:
             what = "which is its own, was changed"
-        elif right[row, 0] == NOBODY:
+        elif right[row, column] == NOBODY:
             what = "which is beyond the plate, was changed"
-        elif slab[row, 0] == NOBODY:
+        elif slab[row, column] == NOBODY:
             what = "which a neighbour has, was not fetched"
-        else:
+        elif is_whole and (np.concatenate(expected) == slab[row]).all(axis=1).any():
             what = "which a neighbour has, is another of its rows"
-        return Finding("wrong", f"{case}: row {row} of slab {k}, {what}.")
+        else:
+            what = "which a neighbour has, does not have the neighbour's numbers"
+        return Finding("wrong", f"{case}: {place}, {what}.")
     return None
 
 

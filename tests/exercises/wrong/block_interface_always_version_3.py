@@ -1,0 +1,13 @@
+"""Writes the newest version, whatever the array has.
+
+Found: wrong.
+"""
+
+
+def block(interface, top, left, rows, columns):
+    itemsize = int(interface["typestr"][2:])
+    strides = interface["strides"] or (interface["shape"][1] * itemsize, itemsize)
+    address, read_only = interface["data"]
+    address = address + top * strides[0] + left * strides[1] if rows and columns else 0
+    made = {"shape": (rows, columns), "strides": strides, "data": (address, read_only), "version": 3}
+    return {**interface, **made}
