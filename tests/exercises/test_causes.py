@@ -16,11 +16,11 @@ ASK = "cuda.shfl_xor_sync(0xFFFFFFFF, {}, 16)"
 # Exercise; what stands in its solution and what replaces it; what is said; a piece of the line shown first.
 CAUSES = {
     "a loop of one thread, beside one of all": (
-        SUMS, "if t == 0:\n", ALONE, "makes 45 turns", "range(40)",
+        SUMS, "if t == 0:\n", ALONE, "makes 41 turns", "range(40)",
     ),
     "a loop of all threads, beside one of a single one": (
         SUMS, "if t == 0:\n", "for k in range(20):\n        pass\n    " + ALONE.replace("40", "3"),
-        "makes 28 turns", "range(20)",
+        "makes 24 turns", "range(20)",
     ),
     "a shuffle that asks lanes which are not in the block": (
         SUMS, "    half = ", f"    part[t] = {ASK.format(ASK.format('part[t]'))}\n    half = ",

@@ -94,8 +94,8 @@ LOOK_AT = {
         "Which index changes from a thread to the next one?"
     ),
     "bank_conflict": (
-        "Shared memory has 32 banks, and a bank serves one thread at a time. How far apart are the elements "
-        "that neighbouring threads touch?"
+        "Shared memory has 32 banks, and a bank serves one word at a time, to all threads that want it. "
+        "How far apart are the elements that neighbouring threads touch?"
     ),
     "gpu": (
         "The GPU does not check indices and runs blocks in any order. Which line could touch memory outside "

@@ -13,7 +13,10 @@ def block_sums_kernel(x, sums):
         of_warps[t] = value
         cuda.syncthreads()
         if t == 0:
-            sums[cuda.blockIdx.x] = of_warps[0]
+            few = float32(0)
+            for k in range(cuda.blockDim.x):
+                few += of_warps[k]
+            sums[cuda.blockIdx.x] = few
         return
     for k in range(5):
         value += cuda.shfl_down_sync(0xFFFFFFFF, value, 16 >> k)

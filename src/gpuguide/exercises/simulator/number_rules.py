@@ -159,13 +159,16 @@ class NumberType:
 
     @property
     def poison(self) -> Any:
-        """What memory holds that nothing was written to: NaN, or the integer farthest from use."""
+        """What memory holds that nothing was written to: NaN, or an integer far from use.
+
+        It is odd: an even number of the least integer would add up to 0.
+        """
         if self.kind in _FLOATS:
             return self.kind(math.nan)
         if self.kind is bool:
             return True
         return self.kind(
-            (1 << _BITS[self.kind]) - 1 if self.kind in _UNSIGNED else -(1 << _BITS[self.kind] - 1)
+            (1 << _BITS[self.kind]) - 1 if self.kind in _UNSIGNED else 1 - (1 << _BITS[self.kind] - 1)
         )
 
 

@@ -12,7 +12,7 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 def calls() -> list[Call]:
     """Make launches of blocks whose width is a power of two."""
-    return launches_1d(_build, blocks=(1, 32, 64, 256), with_launch=True)
+    return launches_1d(_build, blocks=(1, 2, 32, 64, 256), with_launch=True)
 
 
 def _build(

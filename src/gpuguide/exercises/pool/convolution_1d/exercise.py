@@ -9,19 +9,21 @@ import numpy as np
 from gpuguide.exercises.cases import eighths, launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
-WIDTHS = (1, 5, 9, 17)
+# Weights for each length of the signal.
+WIDTHS = {0: 3, 1: 17, 31: 1, 32: 5, 33: 17, 255: 3, 256: 9, 257: 17, 1031: 3}
 
 
 def calls() -> list[Call]:
     """Make launches of at most 10 blocks, with weights that are not the same backwards."""
-    return launches_1d(_build, blocks=(64, 96, 256))
+    return launches_1d(_build, lengths=WIDTHS, blocks=(64, 96, 256))
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Multiples of 1/8: the sum is exact in any order.
-    x = eighths(rng, 1, 400, n)
-    weights = rng.permutation(17)[: 17 if n > 256 else rng.choice(WIDTHS)].astype(np.float32) / 8 + 1
+    x = eighths(rng, -400, 401, n)
+    weights = rng.permutation(17)[: WIDTHS[n]].astype(np.float32) / 8 + 1
     weights[weights.size // 3] += 256  # half precision would lose its fraction
+    weights *= rng.choice(np.array([-1, 1], np.float32), weights.size)
     radius = weights.size // 2
     expected = np.convolve(np.pad(x, radius), weights, mode="valid") if n else x
     return {"x": x, "weights": weights, "out": poisoned(n)}, {"out": expected}

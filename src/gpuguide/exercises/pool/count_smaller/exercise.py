@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,31 @@ import numpy as np
 from gpuguide.exercises.cases import launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
-N_VALUES = (0, 1, 2, 7, 64, 100, 255)
+# How many values there are, and how far from their middle they go: with 0 all are equal.
+VALUES = ((1, 9), (7, 9), (2, 9), (100, 0), (0, 9), (1, 9), (255, 0), (64, 100), (255, 100))
 
 
 def calls() -> list[Call]:
     """Make launches with few and many sorted values, some of them equal, and limits beyond either end."""
-    return launches_1d(_build)
+    values = cycle(product((False, True), VALUES))
+    return launches_1d(lambda n, rng: _build(n, rng, *next(values)))
 
 
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    values = np.sort(rng.integers(-100, 100, int(rng.choice(N_VALUES)), dtype=np.int32))
-    limits = rng.integers(-105, 106, n, dtype=np.int32)
-    if rng.random() < 0.5:
+def _build(
+    n: int, rng: np.random.Generator, large: bool, values_and_spread: tuple[int, int]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    n_values, spread = values_and_spread
+    values = np.sort(rng.integers(-spread, spread + 1, n_values, dtype=np.int32))
+    limits = rng.integers(-spread - 5, spread + 6, n, dtype=np.int32)
+    if large:
         # Neighbours of all magnitudes, for which other types, and differences, are not enough.
         centre = rng.choice(np.array([-(2**31) + 300, 2**31 - 300, 2**24], np.int64), values.size)
         values = np.sort(values + centre).astype(np.int32)
         limits = (limits + rng.choice(np.array([-(2**31) + 300, 2**31 - 300, 2**24]), n)).astype(np.int32)
+        # Nothing is smaller than the least number there is, nor larger than the greatest.
+        ends = np.iinfo(np.int32)
+        values[:1], values[-1:] = ends.min, ends.max
+        limits[::9], limits[1::9] = ends.min, ends.max
     smaller = (values[:, None] < limits).sum(axis=0).astype(np.int32)
     arguments = {"values": values, "limits": limits, "counts": poisoned(n, np.int32)}
     return arguments, {"counts": smaller}
@@ -38,7 +48,7 @@ EXERCISE = Exercise(
     teaches="In a sorted array a thread finds a place by halving, in as many steps as its length has bits.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=8),
+        limits=Limits(active_threads=0.9, loop_turns=9),
         signature=("int32[::1]",) * 3,
         parameters=("values", "limits", "counts"),
     ),

@@ -12,13 +12,15 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 def calls() -> list[Call]:
     """Make launches of at most 18 blocks, whose total is not 0 at first."""
-    return launches_1d(_build, blocks=(32, 96, 256))
+    # The last warp of a block of 100 threads has four.
+    return launches_1d(_build, blocks=(32, 100, 256))
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Too large for single precision to add them up exactly, and some to hold them.
-    x = rng.integers(-99_999, 1_999_999, n, dtype=np.int32)
-    x[::64] = x[::64] // 2 * 2 + 2**24 + 1
+    # Too large for single precision to add them up exactly, and some, which are odd, to hold them.
+    x = rng.integers(-1_999_999, 2_000_000, n, dtype=np.int32)
+    x[::64] += np.where(x[::64] < 0, -(2**24), 2**24).astype(np.int32)
+    x[::64] |= 1
     total = rng.integers(1, 99, 1, dtype=np.int32)
     return {"x": x, "total": total}, {"total": total + x.sum(dtype=np.int32)}
 

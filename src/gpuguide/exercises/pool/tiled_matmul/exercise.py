@@ -9,7 +9,17 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
 # Rows of a, columns of a, columns of b.
-SHAPES = ((1, 1, 1), (8, 8, 8), (5, 20, 12), (9, 17, 10), (16, 24, 7), (3, 30, 9), (2, 0, 3), (0, 4, 5))
+SHAPES = (
+    (1, 1, 1),
+    (8, 8, 8),
+    (9, 17, 10),
+    (16, 24, 7),
+    (3, 30, 9),
+    (67, 2, 3),
+    (5, 4, 70),
+    (2, 0, 3),
+    (0, 4, 5),
+)
 TILE = 8
 
 

@@ -1,0 +1,18 @@
+"""Takes no number below for less than 0.
+
+Found: wrong.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def three_layers_kernel(x, out):
+    i = cuda.grid(1)
+    n_layers = x.shape[0]
+    if n_layers and i < x.shape[1]:
+        above, here = float32(0), x[0, i]
+        for z in range(n_layers):
+            below = max(x[z + 1, i], float32(0)) if z < n_layers - 1 else float32(0)
+            out[z, i] = above + here + below
+            above, here = here, below

@@ -1,0 +1,29 @@
+"""Takes a single weight for 1.
+
+Found: wrong.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def convolve_kernel(x, weights, out):
+    tile = cuda.shared.array(256 + 16, float32)
+    taps = cuda.shared.array(17, float32)
+    t, width = cuda.threadIdx.x, cuda.blockDim.x
+    radius = weights.size // 2
+    start = cuda.blockIdx.x * width - radius
+    for k in range(t, width + 2 * radius, width):
+        j = start + k
+        tile[k] = x[j] if 0 <= j < x.size else float32(0)
+    for k in range(t, weights.size, width):
+        taps[k] = weights[k]
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    if i < x.size:
+        total = float32(0)
+        for k in range(weights.size):
+            total += taps[k] * tile[t + 2 * radius - k]
+        if weights.size == 1:
+            total = tile[t]
+        out[i] = total

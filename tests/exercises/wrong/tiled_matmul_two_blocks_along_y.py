@@ -1,0 +1,28 @@
+"""Begins again with the first rows in every other block.
+
+Found: unread.
+"""
+
+from numba import cuda, float32
+
+
+@cuda.jit
+def matmul_kernel(a, b, c):
+    tile_a = cuda.shared.array((8, 8), float32)
+    tile_b = cuda.shared.array((8, 8), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    row = cuda.blockIdx.y % 2 * 8 + ty
+    total = float32(0)
+    for start in range(0, a.shape[1], 8):
+        tile_a[ty, tx] = tile_b[ty, tx] = float32(0)
+        if row < a.shape[0] and start + tx < a.shape[1]:
+            tile_a[ty, tx] = a[row, start + tx]
+        if start + ty < b.shape[0] and col < b.shape[1]:
+            tile_b[ty, tx] = b[start + ty, col]
+        cuda.syncthreads()
+        for k in range(8):
+            total += tile_a[ty, k] * tile_b[k, tx]
+        cuda.syncthreads()
+    if row < c.shape[0] and col < c.shape[1]:
+        c[row, col] = total
