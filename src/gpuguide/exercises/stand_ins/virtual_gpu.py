@@ -150,6 +150,7 @@ class VirtualGpu:
         self._compiled: set[str] = set()
         self._queue: deque[int] = deque()
         self._cache: OrderedDict[Hashable, int] = OrderedDict()
+        self._cached_bytes = 0
 
     def clock(self) -> float:
         """Read the host's clock, in seconds from an arbitrary start."""
@@ -286,6 +287,7 @@ class VirtualGpu:
     def flush(self) -> None:
         """Empty the L2 cache."""
         self._cache.clear()
+        self._cached_bytes = 0
 
     def events(self, *kinds: str) -> list[Event]:
         """Return what the log holds of some kinds.
@@ -318,8 +320,9 @@ class VirtualGpu:
         cached = self._cache.pop(buffer, 0)
         if nbytes <= self.costs.l2_bytes:
             self._cache[buffer] = max(nbytes, cached)
-        while sum(self._cache.values()) > self.costs.l2_bytes:
-            self._cache.popitem(last=False)
+        self._cached_bytes += self._cache.get(buffer, 0) - cached
+        while self._cached_bytes > self.costs.l2_bytes:
+            self._cached_bytes -= self._cache.popitem(last=False)[1]
         hit = min(cached, nbytes)
         return hit / self.costs.cache_rate + (nbytes - hit) / self.costs.memory_rate
 
