@@ -318,10 +318,21 @@ def test_all_lines_that_copy_or_launch_are_named():
     assert launches.lines == (5,)
 
 
-def test_the_line_that_works_on_the_host_is_named():
-    source = (WRONG / "count_transfers_mean_on_the_host.py").read_text(encoding="utf-8")
-    (found,) = findings("count_transfers", source)
-    assert "float(image.mean())" in source.splitlines()[found.line - 1]
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("count_transfers_mean_on_the_host", "float(image.mean())"),
+        ("within_the_limit_squares_in_numpy", "cp.asarray(1 + part * part)"),
+        ("within_the_limit_logarithms_in_numpy", "np.log(1 + chunk.get())"),
+        ("within_the_limit_copies_for_show", "np.log(1 + x * x)"),
+    ],
+)
+def test_the_line_that_works_on_the_host_is_named(path, code):
+    name = next(name for name in FUNCTIONS if path.startswith(name))
+    source = (WRONG / f"{path}.py").read_text(encoding="utf-8")
+    (found,) = findings(name, source)
+    assert "the host worked out a part of the result itself" in found.message
+    assert code in source.splitlines()[found.line - 1]
 
 
 @pytest.mark.parametrize(
