@@ -213,11 +213,23 @@ def test_the_cause_is_named(title: str) -> None:
     assert words in " ".join(said(name, solution.replace(right, wrong)))
 
 
-def test_parts_that_share_a_count_are_told_apart_from_wrong_ones() -> None:
-    source = (Path(__file__).parents[1] / "wrong" / "any_grouping_counts_beside.py").read_text(
-        encoding="utf-8"
-    )
-    assert "Four new parts give the right answer for these readings alone." in " ".join(said(MEAN, source))
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("counts_beside", "Four new parts give the right answer for these readings alone."),
+        ("limit_beside", "After these, others were made for limit = 100:"),
+    ],
+)
+def test_parts_that_share_something_are_told_apart_from_wrong_ones(path: str, words: str) -> None:
+    source = Path(__file__).parents[1] / "wrong" / f"any_grouping_{path}.py"
+    assert words in " ".join(said(MEAN, source.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("path", ["in_16_bits", "distinct_readings"])
+def test_a_few_readings_show_what_is_wrong_with_a_mean(path: str) -> None:
+    """One that is put together by hand."""
+    source = Path(__file__).parents[1] / "wrong" / f"any_grouping_{path}.py"
+    assert "finish(reduce_two(" in " ".join(said(MEAN, source.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("returned", ["samples[-1]", "median(samples[1:])"])

@@ -216,6 +216,15 @@ def test_something_else_may_arrive_than_was_sent(cp):
         np.testing.assert_array_equal(device.get(), -HOST)
 
 
+def test_something_else_may_come_back_than_was_fetched(cp):
+    cp.returning = lambda contents: -contents
+    out = np.empty_like(HOST)
+    cp.asarray(HOST).get(out=out)
+    np.testing.assert_array_equal(out, -HOST)
+    assert float(cp.asarray(HOST).sum()) == -HOST.sum()
+    assert (cp.fetched[0] == HOST).all()
+
+
 def test_messages_speak_of_cupy(cp):
     for call in (lambda: cp.stack(), lambda: cp.ones(number=1)):
         with pytest.raises(TypeError, match=r"^cp\.(stack|ones)\(\) "):

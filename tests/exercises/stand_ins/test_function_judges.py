@@ -318,10 +318,22 @@ def test_all_lines_that_copy_or_launch_are_named():
     assert launches.lines == (5,)
 
 
-def test_the_line_that_works_on_the_host_is_named():
-    source = (WRONG / "count_transfers_mean_on_the_host.py").read_text(encoding="utf-8")
-    (found,) = findings("count_transfers", source)
-    assert "float(image.mean())" in source.splitlines()[found.line - 1]
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("count_transfers_mean_on_the_host", "float(image.mean())"),
+        ("within_the_limit_squares_in_numpy", "cp.asarray(1 + part * part)"),
+        ("within_the_limit_logarithms_in_numpy", "np.log(1 + chunk.get())"),
+        ("within_the_limit_copies_for_show", "np.log(1 + x * x)"),
+        ("fill_in_dot_for_show", "(a * b).sum()"),
+    ],
+)
+def test_the_line_that_works_on_the_host_is_named(path, code):
+    name = next(name for name in FUNCTIONS if path.startswith(name))
+    source = (WRONG / f"{path}.py").read_text(encoding="utf-8")
+    (found,) = findings(name, source)
+    assert "the host worked out a part of the result itself" in found.message
+    assert code in source.splitlines()[found.line - 1]
 
 
 @pytest.mark.parametrize(
@@ -409,11 +421,20 @@ def window_means(cp, signal, starts, length):
     return cp.asnumpy(cp.stack([x[start : start + length].mean() for start in starts]))
 """
 ONCE_EACH = (WRONG / "warm_start_once_each.py").read_text(encoding="utf-8")
+HALF = """
+def dot(cp, a, b):
+    return float(cp.dot(cp.asarray(a, dtype=cp.float16), cp.asarray(b, dtype=cp.float16)))
+"""
+ASKS_FOR_ZERO = (WRONG / "fill_in_dot_asks_for_zero.py").read_text(encoding="utf-8")
+REMEMBERS_FACTORS = (WRONG / "one_launch_remembers_factors.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("name", "source", "words"),
     [
+        ("one_launch", REMEMBERS_FACTORS, "The first one of this shape came out right: keep"),
+        ("fill_in_dot", HALF, "got inf. It is too large for float16, which ends at 65504."),
+        ("fill_in_dot", ASKS_FOR_ZERO, "a number came back 2 times (lines 9 and 11); once will do."),
         ("choose_tolerance", NO_LEVELS, "so 1 value per thread;"),
         ("windows", WHOLE_RECORDING, "at 300, 350, 400 of 1000, 4000 bytes were copied to the GPU;"),
         ("warm_start", ONCE_EACH, "maximum float32. No request at the start needed it."),

@@ -274,8 +274,10 @@ class FakeCupy:
         self._empty = set[int]()
         #: What crossed the link, in order; a list of the reader's as that list.
         self.sent, self.fetched = list[Any](), list[Any]()
-        #: What arrives of an array that is sent. A judge may change it, to see what the result is made of.
+        #: What arrives of an array that is sent, and of one that is fetched. A judge may change them, to see
+        #: what the result is made of.
         self.arriving: Callable[[Any], Any] = lambda contents: contents
+        self.returning: Callable[[Any], Any] = lambda contents: contents
         self._memory, self._is_fusing = HostMemory(self.gpu), False
         strided = Names(
             "cupy.lib.stride_tricks", as_strided=self._as_strided, sliding_window_view=self._windows
@@ -405,8 +407,9 @@ class FakeCupy:
                 "A fused function works on the GPU alone; nothing of it can be copied to the host."
             )
         data = array._data
+        contents = self.returning(data)
         if out is None:
-            out = np.empty(data.shape, data.dtype, order="F" if order == "F" else "C")
+            out = np.empty_like(contents, order="F" if order == "F" else "C")
             fresh = True
         else:
             _check_destination(data, out)
@@ -415,7 +418,7 @@ class FakeCupy:
             if fresh:
                 self._memory.touch(out)
             self.gpu.copy_to_host(f"{data.nbytes} bytes", data.nbytes)
-        np.copyto(out, data)
+        np.copyto(out, contents)
         self.fetched.append(data.copy())
         return out
 

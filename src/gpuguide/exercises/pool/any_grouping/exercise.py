@@ -19,6 +19,11 @@ CASES: tuple[tuple[float, list[int]], ...] = (
     (0, [6]),
     (0, [2, 4]),
     (0, [2, 4, 9]),
+    (0, [4, 4, 1]),
+    # Sums that are too large for 16 bits, for the digits of float32, and for 32 bits.
+    (0, [20_000, 20_000]),
+    (0, [16_777_216, 1]),
+    (0, [2_000_000_000, 1_000_000_000]),
     (5, [1, 8, 5, 10, 3]),
     (5, [5, 5]),
     (3, []),
@@ -30,6 +35,8 @@ _N_RANDOM, _LONGEST, _ORDERS, _MOST_SHOWN = 20, 40, 6, 3
 _PARTS = {"map_one": "first", "reduce_two": "second", "identity": "third", "finish": "last"}
 # Reduced by the same four parts at the same time.
 _OTHERS = (50, -50, 7)
+# Four more parts are made for a limit that is so much higher, before they are used.
+_FURTHER = 100
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -40,6 +47,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         @wraps(function)  # so that an exception's line is the reader's
         def make(limit: float = limit, made: list[Any] = made) -> None:
             made.append(function(limit))
+            function(limit + _FURTHER)
 
         _, finding = attempt(make, f"With limit = {limit}")
         finding = finding or _misfit(limit, made[0])
@@ -83,12 +91,28 @@ def _finding(
         way = ways[seed[1]] if seed[1] < 2 else "in another grouping and with the identity mixed in"
         how = f"put together {way}, the mean"
     message = f"{case} {how} must be {expected}; got {shown(answer)}."
-    if _is_near(_reduced(function(limit), readings, seed, others=())[0], expected):
-        message += (
+    return Finding("wrong", message + _remembered(function, limit, readings, seed, expected))
+
+
+def _remembered(
+    function: Callable[..., Any], limit: float, readings: list[int], seed: tuple[int, int], expected: float
+) -> str:
+    """Say what the parts must have kept, if four new ones give the right answer."""
+
+    def is_right(others: tuple[int, ...]) -> bool:
+        return _is_near(_reduced(function(limit), readings, seed, others)[0], expected)
+
+    if seed[1] == 0 and is_right(_OTHERS):
+        return (
+            " Four new parts give the right answer. After these, others were made for limit = "
+            f"{limit + _FURTHER}: let each part use the limit that it was made for."
+        )
+    if is_right(()):
+        return (
             " Four new parts give the right answer for these readings alone. These parts had other readings "
             "before, or at the same time: let each part use nothing but the limit and what it is given."
         )
-    return Finding("wrong", message)
+    return ""
 
 
 def _reduced(

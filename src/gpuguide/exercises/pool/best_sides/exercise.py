@@ -24,6 +24,10 @@ CASES: tuple[tuple[str, Steps, list[int]], ...] = (
     ("a step that leaves few data", [(20, 1), (1, 6)], [5, 1, 1]),
     ("a step that is given few data", [(1, 9), (20, 1)], [9, 1, 9]),
     ("a large result", [(20, 1), (8, 1)], [2, 2, 30]),
+    ("a program that goes back and forth", [(9, 1), (1, 9)] * 4, [1] * 9),
+    ("eight steps that only together are worth the copies", [(4, 1)] * 8, [11, *[30] * 7, 12]),
+    ("a step of hours", [(9_000_000, 1)], [4_000_000, 4_000_000]),
+    ("a copy of hours", [(8_000_000, 1)], [9_000_000, 1]),
 )
 _N_RANDOM, _MOST_STEPS = 60, 8
 
@@ -46,7 +50,8 @@ def _finding(case: str, steps: Steps, copy_ms: list[int], result: Any) -> Findin
     is_plan = isinstance(result, list | tuple) and len(result) == len(steps)
     if not is_plan or not all(isinstance(side, str) and side in ("cpu", "gpu") for side in result):
         return Finding(
-            "wrong", f"{case} a list with 'cpu' or 'gpu' for each step was expected; got {shown(result)}."
+            "wrong",
+            f"{case} a list or a tuple with 'cpu' or 'gpu' for each step was expected; got {shown(result)}.",
         )
     plans = product(("cpu", "gpu"), repeat=len(steps))
     best = min(plans, key=lambda plan: _time(plan, steps, copy_ms))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isclose, sqrt
 from typing import Any
 from weakref import ref
@@ -13,7 +13,10 @@ from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
 
-# n, piece; several pieces, a rest, one piece, a piece that is not full, one point at a time.
+# None of its points lies inside: their share is 0.
+NONE_INSIDE = (3, 2)
+# n, piece; several pieces, a rest, one piece, a piece that is not full, one point at a time. In the last case
+# 16 bits cannot count the points of a piece that lie inside.
 CASES = (
     (1000, 100),
     (1000, 300),
@@ -24,10 +27,41 @@ CASES = (
     (1, 100),
     (10_001, 5000),
     (999, 1000),
-    (100_003, 50_000),
+    NONE_INSIDE,
+    (180_007, 120_000),
 )
 # The square of their distance is exactly 1, so they do not lie inside.
 ON_THE_CIRCLE = (0.6, 0.8)
+OUTSIDE = (0.75, 0.875)
+
+
+class Coordinates(np.ndarray[Any, Any]):
+    """One coordinate of the points of a piece, or an array made of them: `made` lists all of these."""
+
+    made: list[ref[Any]] | None = None
+
+    def of(self, made: list[ref[Any]] | None) -> Coordinates:
+        """Note which piece it is of."""
+        self.made = made
+        if made is not None and self.size > 1:  # not a sum
+            made.append(ref(self))
+        return self
+
+    def __array_finalize__(self, whole: Any) -> None:
+        self.of(getattr(whole, "made", None))
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        plain = {key: _plain(value) for key, value in kwargs.items()}
+        result = getattr(ufunc, method)(*map(_plain, inputs), **plain)
+        if "out" in kwargs:
+            return kwargs["out"][0]
+        return result.view(Coordinates).of(self.made) if isinstance(result, np.ndarray) else result
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.view(np.ndarray) if isinstance(value, Coordinates) else value
 
 
 class Points:
@@ -40,20 +74,25 @@ class Points:
     """
 
     def __init__(self, n: int, piece: int) -> None:
-        self.piece = piece
+        self.n, self.piece = n, piece
         self.asked: list[int] = []
         self.inside = 0
-        self._drawn: list[ref[Any]] = []
+        self._points: list[tuple[ref[Any], ...]] = []
+        self._made: list[list[ref[Any]]] = []
         self._rng = np.random.default_rng((n, piece))
 
     def draw(self, m: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Make points; the third, and every fifth from there on, lies on the circle."""
         m = int(m)
         self.asked.append(m)
-        held = sum(each() is not None for each in self._drawn[:-1])
-        if held:
+        if held := _n_alive(self._points[:-1]):
             raise MemoryError(
                 f"the points of {count(held, 'earlier piece')} are still held; only those of the last may be"
+            )
+        # An array that is used again for each piece may have been made of the first one.
+        if (held := _n_alive(self._made[:-1])) > 1:
+            raise MemoryError(
+                f"arrays made of the points of {held} earlier pieces are still held; a number of each will do"
             )
         if not 0 < m <= self.piece:
             # To ask for none, or for fewer, takes no memory.
@@ -61,9 +100,17 @@ class Points:
             raise fault(f"draw takes 1 to {self.piece} points here; got {m}")
         x, y = self._rng.random(m), self._rng.random(m)
         x[2::5], y[2::5] = ON_THE_CIRCLE
-        self._drawn.append(ref(x))
+        if (self.n, self.piece) == NONE_INSIDE:
+            x[:], y[:] = OUTSIDE
         self.inside += int(np.count_nonzero(x**2 + y**2 < 1))
-        return x, y
+        self._points.append((ref(x), ref(y)))
+        made: list[ref[Any]] = []
+        self._made.append(made)
+        return x.view(Coordinates).of(made), y.view(Coordinates).of(made)
+
+
+def _n_alive(pieces: Iterable[Iterable[ref[Any]]]) -> int:
+    return sum(any(each() is not None for each in piece) for piece in pieces)
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:

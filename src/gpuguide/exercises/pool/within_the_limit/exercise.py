@@ -14,6 +14,7 @@ from gpuguide.exercises.stand_ins.judging import attempt, count
 from gpuguide.exercises.stand_ins.limited_memory import LimitedCupy
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+from gpuguide.exercises.stand_ins.work_on_host import work_on_host
 from gpuguide.machine.backends import cupy
 
 # Numbers of the recording, their type, and the limit in bytes.
@@ -32,9 +33,16 @@ TOLERANCES: dict[type, float] = {np.float32: 1e-5, np.float64: 1e-12}
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Compare the results, within each limit, and count the copies."""
     for n, dtype, limit in CASES:
+        case = n, dtype, limit
         cp = LimitedCupy(limit, VirtualGpu(source=source_of(function)))
-        if found := list(_findings(function, (n, dtype, limit), cp)) or list(_copies((n, dtype, limit), cp)):
+        if found := list(_findings(function, case, cp)) or list(_copies(case, cp)):
             yield from found
+            return
+        arguments = _recording(n, dtype), limit
+        if finding := work_on_host(
+            function, _said(case), LimitedCupy(limit), arguments, _expected, TOLERANCES[dtype]
+        ):
+            yield finding
             return
 
 
@@ -62,8 +70,7 @@ def _findings(function: Callable[..., Any], case: tuple[Any, ...], cp: Any) -> I
     result, finding = attempt(function, said, cp, x, limit)
     if finding is None and isinstance(result, cp.ndarray):
         finding = Finding("wrong", f"{said} the result must be an array of NumPy; it was left on the GPU.")
-    expected = np.log1p(copy.astype(np.float64) ** 2).astype(dtype)
-    finding = finding or compare_values(said, result, expected, TOLERANCES[dtype])
+    finding = finding or compare_values(said, result, _expected(copy, limit), TOLERANCES[dtype])
     yield from (found for found in (finding, unchanged(said, "x", x, copy)) if found)
 
 
@@ -99,6 +106,10 @@ def _said(case: tuple[Any, ...]) -> str:
 
 def _recording(n: int, dtype: Any) -> Any:
     return np.random.default_rng(n).uniform(-9, 9, n).astype(dtype)
+
+
+def _expected(x: Any, limit: int) -> Any:
+    return np.log1p(x.astype(np.float64) ** 2).astype(x.dtype)
 
 
 EXERCISE = Exercise(

@@ -1,0 +1,106 @@
+"""Finds work that the host did in the place of the GPU, by other numbers on the way there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
+from gpuguide.exercises.stand_ins.judging import attempt
+from gpuguide.exercises.stand_ins.lines import line_now, source_of
+
+__all__ = ["substitute", "work_on_host"]
+
+
+def work_on_host(
+    function: Callable[..., Any],
+    case: str,
+    cp: FakeCupy,
+    arguments: tuple[Any, ...],
+    expected: Callable[..., Any],
+    tolerance: float = 1e-5,
+) -> Finding | None:
+    """Call a function whose result is right once more, and see whether the GPU made that result.
+
+    Each float that is copied to the GPU arrives as another one, and so does each that is fetched. What the
+    host worked out, before or after, does not fit these numbers.
+
+    Parameters
+    ----------
+    function : callable
+        The reader's function.
+    case : str
+        What it is called with, in words, to begin the message with.
+    cp : FakeCupy
+        A new one.
+    arguments : tuple
+        What it gets after `cp`; arrays of NumPy as copies.
+    expected : callable
+        Returns what is right for such arguments.
+    tolerance : float
+        Largest difference, relative to the result where that is larger than 1.
+
+    Returns
+    -------
+    Finding or None
+        With the first line that calculated with arrays of the host, if there is one.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0])
+    >>> work_on_host(lambda cp, x: (2 * cp.asarray(x)).get(), "For x", FakeCupy(), (x,), lambda x: 2 * x)
+    >>> print(work_on_host(lambda cp, x: cp.asarray(2 * x).get(), "For x", FakeCupy(), (x,), lambda x: 2 * x))
+    For x the host worked out a part of the result itself: all steps belong on the GPU.
+    """
+    lines, source = list[int | None](), source_of(function)
+
+    class Watched(np.ndarray[Any, Any]):
+        """An array of the host that notes where it is calculated with."""
+
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+            lines.append(line_now(source))
+            if "out" in kwargs:
+                kwargs["out"] = tuple(map(plain, kwargs["out"]))
+            return getattr(ufunc, method)(*map(plain, inputs), **kwargs)
+
+    def plain(value: Any) -> Any:
+        return value.view(np.ndarray) if isinstance(value, Watched) else value
+
+    cp.arriving = substitute
+    cp.returning = lambda contents: substitute(contents).view(Watched)
+    given = (each.copy().view(Watched) if isinstance(each, np.ndarray) else each for each in arguments)
+    result, finding = attempt(function, case, cp, *given)
+    if finding is not None:  # it is right with the numbers that belong there
+        return None
+    wanted = substitute(np.asarray(expected(*map(substitute, arguments))))
+    result = np.asarray(result)
+    if result.shape == wanted.shape and np.allclose(result, wanted, tolerance, tolerance):
+        return None
+    message = f"{case} the host worked out a part of the result itself: all steps belong on the GPU."
+    return Finding("limit", message, line=lines[0] if lines else None)
+
+
+def substitute(value: Any) -> Any:
+    """Return other numbers for an array of floats, element by element: it may be a part, or reshaped.
+
+    Parameters
+    ----------
+    value : object
+        An array of any shape and type; all else stays as it is.
+
+    Returns
+    -------
+    object
+        For numbers from 0 to 250 an array of such numbers.
+
+    Examples
+    --------
+    >>> substitute(np.array([0.0, 50.0]))
+    array([ 1., 11.])
+    """
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return (np.square(value) / 250 + 1).astype(value.dtype)
