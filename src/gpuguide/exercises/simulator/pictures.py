@@ -237,8 +237,8 @@ class _Scene:
     @cached_property
     def accesses(self) -> list[Access]:
         """All accesses to the array's memory; in shared memory those of the finding's block."""
-        memory = self.trace.memory_number(self.region)
-        found = [access for access in self.trace.memory if access.cell.memory == memory]
+        memory = self.region.memory
+        found = [access for access in self.trace.memory if access.region.memory is memory]
         if self.region.space == "shared" and self.finding.threads:
             found = [access for access in found if access.block == self.block]
         return found

@@ -177,7 +177,7 @@ def _two_units(group: list[Access], unit: Callable[[Access], int]) -> list[Acces
 
 def _finding(pairs: list[tuple[Access, Access]], trace: Trace) -> Finding:
     """Put races into words; the one over the lowest cell, by the lowest threads, stands for all."""
-    first, second = min(pairs, key=lambda pair: (pair[0].cell, pair[0].thread, pair[1].thread))
+    first, second = min(pairs, key=_lowest)
     roles = {frozenset((ROLE[a.kind], ROLE[b.kind])) for a, b in pairs}
     name, index = first.region.name, first.region.index_of(first.at)
     who = (trace.geometry.thread_id(first.thread), trace.geometry.thread_id(second.thread))
@@ -220,6 +220,13 @@ def _finding(pairs: list[tuple[Access, Access]], trace: Trace) -> Finding:
     lines = tuple(sorted({first.line, second.line}))
     message = f"{said}{apart}, so {harm}.{more(n_cells - 1, 'element')}"
     return Finding("race", message, lines[0], lines, name, index, who)
+
+
+def _lowest(pair: tuple[Access, Access]) -> tuple[int, ...]:
+    """Sort by the element, in shared memory that of the lowest block, then by the threads."""
+    first, second = pair
+    block = first.block if first.region.space == "shared" else 0
+    return block, first.at, first.thread, second.thread
 
 
 def _does(access: Access) -> str:
@@ -326,8 +333,8 @@ def early_reads(trace: Trace) -> list[Access]:
 def _read_too_early(trace: Trace) -> set[int]:
     """Return cells that may be read before they are written: no write came before for certain."""
     log, block_of = trace.machine.log, trace.geometry.block_of
-    memories = {trace.memory_number(region) for region in trace.regions if region.unset}
-    unset = {region for region in trace.regions if trace.memory_number(region) in memories}
+    memories = {id(region.memory) for region in trace.regions if region.unset}
+    unset = {region for region in trace.regions if id(region.memory) in memories}
     # Most kernels only write to what holds nothing.
     if not any(event[2] in (READ, ATOMIC) and event[0] in unset for event in log):
         return set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,20 +25,9 @@ from gpuguide.exercises.simulator.machine import (
 )
 from gpuguide.exercises.simulator.memory import Region
 
-__all__ = ["Access", "ArrayFigures", "Cell", "Figures", "Trace", "Work"]
+__all__ = ["Access", "ArrayFigures", "Figures", "Trace", "Work"]
 
 _CHANGES = (ATOMIC, EXCHANGE)
-
-
-class Cell(NamedTuple):
-    """A piece of memory: equal for two accesses if they touch the same one.
-
-    The owner is 0 in global memory, and else counts the blocks, or the threads, from 1.
-    """
-
-    memory: int
-    owner: int
-    at: int
 
 
 class Access(NamedTuple):
@@ -51,7 +40,7 @@ class Access(NamedTuple):
     region: Region
     at: int
     kind: int
-    cell: Cell
+    cell: int
     line: int
     thread: int
     block: int
@@ -117,33 +106,6 @@ class Trace:
         """What threads knew of the other lanes of their warp, by their segments' clocks."""
         return self.machine.clocks
 
-    @cached_property
-    def _memory_numbers(self) -> dict[int, int]:
-        memories: dict[int, int] = {}
-        return {
-            region.number: memories.setdefault(id(region.memory), len(memories)) for region in self.regions
-        }
-
-    def memory_number(self, region: Region) -> int:
-        """Return the number of the memory that an array lies in."""
-        return self._memory_numbers[region.number]
-
-    @cached_property
-    def touches(self) -> list[tuple[int, Cell, int, Segment, str]]:
-        """Position, cell, kind, segment and space of each access to memory."""
-        threads, numbers = self.geometry.threads_per_block, self._memory_numbers
-        found = []
-        cell = partial(tuple.__new__, Cell)  # as `Cell` does, without a call in Python for each access
-        for position, (region, at, kind, _, _, segment, _) in enumerate(self.machine.log):
-            if region is not None:
-                space, owner = region.space, 0
-                if space == "shared":
-                    owner = segment.thread // threads + 1
-                elif space == "local":
-                    owner = segment.thread + 1
-                found.append((position, cell((numbers[region.number], owner, at)), kind, segment, space))
-        return found
-
     def between_barriers(self) -> dict[tuple[int, int], list[Event]]:
         """Return what was noted, by the block and the number of barriers that it had passed."""
         log = self.machine.log
@@ -154,22 +116,17 @@ class Trace:
 
     def access(self, position: int) -> Access:
         """Return what the log says at a position."""
-        region, at, kind, site, _, segment, _ = self.machine.log[position]
+        region, at, kind, site, _, segment, cell = self.machine.log[position]
         geometry, thread = self.geometry, segment.thread
-        block = geometry.block_of(thread)
-        owner, memory = 0, -1
-        if region is not None:
-            owner = {"shared": block + 1, "local": thread + 1}.get(region.space, 0)
-            memory = self._memory_numbers[region.number]
         return Access(
             position,
             region,
             at,
             kind,
-            Cell(memory, owner, at),
+            cell,
             self.machine.sites.line(site),
             thread,
-            block,
+            geometry.block_of(thread),
             geometry.warp_of(thread),
             geometry.lane_of(thread),
             segment.epoch,
@@ -181,14 +138,18 @@ class Trace:
     @cached_property
     def memory(self) -> list[Access]:
         """All accesses to memory."""
-        return [self.access(position) for position, *_ in self.touches]
+        return [
+            self.access(position) for position, event in enumerate(self.machine.log) if event[0] is not None
+        ]
 
     @cached_property
     def guesses(self) -> set[int]:
         """Positions of reads that only guess what a later compare-and-swap of the thread checks."""
-        checked: set[tuple[Cell, int]] = set()
+        log = self.machine.log
+        checked: set[tuple[int, int]] = set()
         found = set()
-        for position, cell, kind, segment, _ in reversed(self.touches) if self.machine.swaps else ():
+        for position in reversed(range(len(log) if self.machine.swaps else 0)):
+            _, _, kind, _, _, segment, cell = log[position]
             if position in self.machine.swaps:
                 checked.add((cell, segment.thread))
             elif kind == READ and (cell, segment.thread) in checked:
@@ -203,24 +164,24 @@ class Trace:
         sites: dict[int, set[int]] = defaultdict(set)
         for region, _, kind, site, *_ in self.machine.log:
             if kind in _CHANGES:
-                sites[self._memory_numbers[region.number]].add(site)
+                sites[id(region.memory)].add(site)
         used = {site for found in sites.values() for site in found} - self.machine.sites.unused
         return bool(used or self.guesses or any(len(found) > 1 for found in sites.values()))
 
-    def parted(self, cell: Cell | None, *, idle: bool) -> tuple[Access, Access, Access] | None:
+    def parted(self, cell: int | None, *, idle: bool) -> tuple[Access, Access, Access] | None:
         """Return two operations of a thread on one element, and between them one of another thread.
 
         The second one is atomic, no barrier keeps them apart, and the one between them is not just a read;
         unless an idle one will do, it changed something. If a cell is given, they are on it.
         """
         block_of = self.geometry.block_of
-        last: dict[tuple[Cell, int], tuple[int, Segment]] = {}
-        latest: dict[Cell, tuple[int, Segment]] = {}
-        for position, at, kind, segment, space in self.touches:
-            if cell not in (None, at) or space == "local":
+        last: dict[tuple[int, int], tuple[int, Segment]] = {}
+        latest: dict[int, tuple[int, Segment]] = {}
+        for position, (region, _, kind, _, _, segment, own) in enumerate(self.machine.log):
+            if region is None or region.space == "local" or cell not in (None, own):
                 continue
-            key = (at, segment.thread)
-            first, between = last.get(key), latest.get(at)
+            key = (own, segment.thread)
+            first, between = last.get(key), latest.get(own)
             # What came later than the thread's own last operation is another thread's.
             if first and between and kind in _CHANGES and between[0] > first[0]:
                 # A barrier on the way keeps apart what threads of one block do, and nothing else.
@@ -229,7 +190,7 @@ class Trace:
                     return self.access(first[0]), self.access(between[0]), self.access(position)
             last[key] = position, segment
             if kind != READ and (idle or position not in self.machine.idle):
-                latest[at] = position, segment
+                latest[own] = position, segment
         return None
 
     def handovers(self) -> list[Access]:
