@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.unraisableexception import gc_collect_iterations_key
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
@@ -76,6 +77,8 @@ def pytest_configure(config: pytest.Config) -> None:
         # A process of xdist, of whose end nobody reads the status. Registered before the others, this is
         # called after them: to take apart all that was made would take seconds.
         atexit.register(os._exit, 0)
+    # At its end pytest looks five times for objects whose end raises an error, as PyPy wants it.
+    config.stash[gc_collect_iterations_key] = 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -131,7 +134,10 @@ def why_no_gpu() -> str | None:
 def warm_simulator() -> WarmPython:
     """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
     modules = ("quick_simulator", "first_compilation", "gpuguide.measure.study")
-    return WarmPython(modules, options=("-W", "error"), env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1"})
+    # Functions for the CPU are compiled there to be right, not to be quick.
+    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"}
+    shared = Path(os.environ["GPUGUIDE_COMPILED_ONCE"]) / "simulator"
+    return WarmPython(modules, options=("-W", "error"), env=env, shared=shared)
 
 
 @pytest.fixture

@@ -7,11 +7,13 @@ Where one of these is what a test is about, the test starts a fresh one.
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import importlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import struct
@@ -31,7 +33,7 @@ COMPILED_ONCE = str(Path(__file__).parent / "compiled_once")
 
 
 class WarmPython:
-    """Ends with this process.
+    """Ends with the process that made the first one of its name.
 
     Parameters
     ----------
@@ -41,21 +43,58 @@ class WarmPython:
         Of Python.
     env : mapping of str to str
         What Python and the modules read while they start. Each copy gets an environment of its own.
+    shared : pathlib.Path, optional
+        Where processes that want the same meet: the first starts it, and the others use it, too.
     """
 
     def __init__(
-        self, modules: Sequence[str], *, options: Sequence[str] = (), env: Mapping[str, str]
+        self,
+        modules: Sequence[str],
+        *,
+        options: Sequence[str] = (),
+        env: Mapping[str, str],
+        shared: Path | None = None,
     ) -> None:
-        self._here, there = socket.socketpair()
-        command = [sys.executable, *options, __file__, str(there.fileno()), *modules]
-        env = {**env, "PYTHONPATH": os.pathsep.join([*filter(None, [env.get("PYTHONPATH")]), COMPILED_ONCE])}
-        self._original = subprocess.Popen(command, env=env, pass_fds=[there.fileno()])
-        there.close()
+        self._command = [*options, __file__, *modules]
+        self._env = {
+            **env,
+            "PYTHONPATH": os.pathsep.join([*filter(None, [env.get("PYTHONPATH")]), COMPILED_ONCE]),
+        }
+        self._original: subprocess.Popen[bytes] | None = None
+        self._here = socket.socket(socket.AF_UNIX)
+        if shared is None:
+            with tempfile.TemporaryDirectory() as folder:
+                self._start(Path(folder, "socket"))
+        else:
+            with shared.with_suffix(".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                try:
+                    self._here.connect(str(shared))
+                except OSError:
+                    # There is none yet, or it has ended with the process that started it.
+                    shared.unlink(missing_ok=True)
+                    self._start(shared)
         atexit.register(self.end)
+
+    def _start(self, place: Path) -> None:
+        """Start the original, which serves whoever connects, until its standard input ends."""
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(str(place))
+            listening.listen()
+            options, script = self._command[: (at := self._command.index(__file__))], self._command[at:]
+            self._original = subprocess.Popen(
+                [sys.executable, *options, script[0], str(listening.fileno()), *script[1:]],
+                env=self._env,
+                pass_fds=[listening.fileno()],
+                stdin=subprocess.PIPE,
+            )
+            # Who connects now waits until all is imported.
+            self._here.connect(str(place))
 
     def end(self) -> None:
         self._here.close()
-        self._original.wait()
+        if self._original is not None:
+            self._original.communicate()
 
     def run(
         self,
@@ -92,21 +131,44 @@ class WarmPython:
 
     def _answer(self) -> int:
         said = self._here.recv(NUMBER.size, socket.MSG_WAITALL)
-        assert said, f"the warm Python ended with status {self._original.wait()}"
+        assert said, "the warm Python has ended"
         return int(NUMBER.unpack(said)[0])
 
 
+def wait_for_clients(listening: socket.socket) -> socket.socket | None:
+    """Fork a copy for each client, and return in it the connection; the original returns None in the end."""
+    # The system forgets copies that have ended.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        ready, _, _ = select.select([listening, sys.stdin], [], [])
+        if sys.stdin in ready:
+            return None
+        client, _ = listening.accept()
+        if not fork():
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listening.close()
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            os.dup2(nothing, 0)
+            os.close(nothing)
+            return client
+        client.close()
+
+
+def fork() -> int:
+    with warnings.catch_warnings():
+        # Python 3.12 warns of threads, and NumPy's library for linear algebra has some.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def wait_for_orders(control: socket.socket) -> dict[str, Any] | None:
-    """Fork a copy for each order, and return in it what is ordered; the original returns None in the end."""
+    """Fork a copy for each order, and return in it what is ordered; return None when there are no more."""
     while True:
         said, files, _, _ = socket.recv_fds(control, NUMBER.size, 2)
         if not said:
             return None
         request = json.loads(control.recv(NUMBER.unpack(said)[0], socket.MSG_WAITALL))
-        with warnings.catch_warnings():
-            # Python 3.12 warns of threads, and NumPy's library for linear algebra has some.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            copy = os.fork()
+        copy = fork()
         if not copy:
             control.close()
             for there, file in enumerate(files, start=1):
@@ -165,7 +227,6 @@ if __name__ == "__main__":
     # The collector of a copy need not look at what all share, which would make the system copy its memory.
     gc.collect()
     gc.freeze()
-    # As conftest.py has it for the tests.
-    gc.set_threshold(100_000, 20, 50)
-    if order := wait_for_orders(socket.socket(fileno=int(sys.argv[1]))):
+    client = wait_for_clients(socket.socket(fileno=int(sys.argv[1])))
+    if client and (order := wait_for_orders(client)):
         end_as_python_does(order)

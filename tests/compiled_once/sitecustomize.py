@@ -6,11 +6,14 @@ own. Python imports this file when it starts.
 """
 
 import _imp
+import gc
 import hashlib
 import marshal
 import os
 from importlib.machinery import SourceFileLoader
 
+# As conftest.py has it for the tests.
+gc.set_threshold(100_000, 20, 50)
 FOLDER = os.environ.get("GPUGUIDE_COMPILED_ONCE")
 compiled = SourceFileLoader.source_to_code
 # Code that this Python has read before it is needed, and the path of the module that took it.
@@ -49,11 +52,13 @@ def read_or_compiled(loader, data, digest, path, **options):
     return code
 
 
-def keep(module):
-    """Have the code of a module at hand for one of the same text."""
+def keep(module, more=""):
+    """Have the code of a module at hand for one of the same text, with `more` at its end."""
     loader = module.__spec__.loader
-    digest = hashlib.sha256(loader.get_data(module.__file__)).hexdigest()
-    read[digest] = loader.get_code(module.__name__), None
+    path = module.__file__
+    data = loader.get_data(path)
+    code = compile(data + more.encode(), path, "exec") if more else loader.get_code(module.__name__)
+    read[hashlib.sha256(data).hexdigest()] = code, None
 
 
 if FOLDER:

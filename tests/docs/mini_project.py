@@ -248,7 +248,7 @@ def warm_sphinx(seed: str) -> WarmPython:
     """Start a Python that has imported what a build takes; the guide's own code is that of each project."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     env |= {"PYTHONHASHSEED": seed}
-    return WarmPython(BUILT_WITH, env=env)
+    return WarmPython(BUILT_WITH, env=env, shared=Path(env["GPUGUIDE_COMPILED_ONCE"]) / f"sphinx-{seed}")
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,11 @@ def recorded_there(make_project: Any, recorded_template: Project) -> Callable[[P
 
 
 @pytest.mark.parametrize(
-    ("slug", "n_gpus"), [("h200", 1), ("h200-x4", 4), ("h200-x16", 16), ("h2000-x4", 0), ("h200-x0", 0)]
+    ("slug", "machine", "n_gpus"),
+    [("h200", "h200", 1), ("h200-x4", "h200", 4), ("a-x2-x16", "a-x2", 16), ("h200-x0", "h200-x0", 1)],
 )
-def test_a_machine_is_called_after_how_many_gpus_it_has(slug: str, n_gpus: int) -> None:
-    assert gpus_of(slug, "h200") == n_gpus
+def test_a_machine_is_called_after_how_many_gpus_it_has(slug: str, machine: str, n_gpus: int) -> None:
+    assert gpus_of(slug) == (machine, n_gpus)
 
 
 def test_a_part_waits_for_its_machine_and_no_sentence_of_it_is_shown(waiting: Snapshot) -> None:

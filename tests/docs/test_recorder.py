@@ -100,7 +100,7 @@ def test_a_figure_of_a_recorded_cell_records_nothing(failing):
 def test_a_spent_budget_ends_after_the_page_in_hand(make_project):
     project = make_project()
     before = project.recordings()
-    ran = project.record("--budget", "0.5")
+    ran = project.record("--budget", "0.1")
     after = project.recordings()
     assert ran.code == 3, ran.output
     assert {name.split("/")[1] for name in after if after[name] != before.get(name)} == {"toy"}
@@ -443,6 +443,6 @@ def test_a_killed_recorder_takes_its_page_with_it(recordable):
 def test_a_page_whose_recorder_is_gone_does_not_begin(recordable, tmp_path):
     outcome = tmp_path / "outcome.json"
     command = ["-m", "gpuguide_docs.record.page_run", "--page", "toy", "--machine", MACHINE]
-    options = ["--root", str(recordable.root), "--outcome", str(outcome), "--recorder", str(os.getpid() + 1)]
+    options = ["--root", str(recordable.root), "--outcome", str(outcome), "--recorder", "0"]
     assert recordable.run(*command, *options).code == 1
     assert not outcome.exists()

@@ -191,3 +191,14 @@ def test_a_warning_names_the_reader_s_line(capsys) -> None:
     said = capsys.readouterr().err.splitlines()
     assert said[0] == f"Line {line}: RuntimeWarning: Degrees of freedom <= 0 for slice"
     assert all(each.startswith(f"Line {line}: RuntimeWarning: ") for each in said)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_the_judge_s_own_is_not_shown(capsys) -> None:
+    def judge(function):
+        np.var(np.ones(1), ddof=1)
+        yield from ()
+
+    from_another_file = eval(compile("lambda x: x", "answer.py", "eval"))
+    assert judge_function(task(judge=judge), from_another_file).passed
+    assert capsys.readouterr().err == ""

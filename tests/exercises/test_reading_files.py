@@ -1,7 +1,5 @@
 """A kernel is taken out of a file without executing the file."""
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -289,13 +287,3 @@ def test_a_file_that_stops_is_named_with_its_line(tmp_path: Path, statement: str
     with pytest.raises(ArgumentError) as caught:
         execute(file.read_text(), "f", file)
     assert str(caught.value) == f"mine.py stops at line 3 when it is executed: {said}"
-
-
-@pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed")
-def test_cupy_may_be_imported_where_it_is_not_installed() -> None:
-    text = "import cupy as cp\ndef event():\n    return cp.cuda.Event()\n"
-    function = execute(text, "event", Path("answer.py"))
-    with pytest.raises(ModuleNotFoundError, match=r"cupy\.cuda cannot be had, because CuPy is not installed"):
-        function()
-    with pytest.raises(ModuleNotFoundError, match="No module named"):
-        import_module("cupy")

@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import islice, pairwise
 from types import CodeType
 from typing import Any
@@ -18,6 +19,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.stand_ins.cupy_imports import standing_in
 from gpuguide.exercises.stand_ins.lines import line_now, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
@@ -60,7 +62,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     if finding := _reaches_behind(function):
         return LaneReport(lane, FAILED, findings=(finding,))
     try:
-        with warnings.catch_warnings(), time_limit(LIMIT_S):
+        imports = standing_in(function) if lane == "simulator" else nullcontext()
+        with warnings.catch_warnings(), imports, time_limit(LIMIT_S):
             warnings.showwarning = _warned(function)
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
             praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""
@@ -179,13 +182,13 @@ def _signature(function: Callable[..., Any]) -> str:
 
 
 def _warned(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return what prints a warning with the reader's line, in place of one inside of NumPy."""
+    """Return what prints a warning with the reader's line, in place of one inside of NumPy or a stand-in."""
     source = source_of(function)
 
     def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
         line = line_now(source)
-        where = f"Line {line}: " if line is not None else ""
-        print(f"{where}{category.__name__}: {message}", file=sys.stderr)
+        if line is not None:  # else it is of the judge's own arithmetic
+            print(f"Line {line}: {category.__name__}: {message}", file=sys.stderr)
 
     return show
 
@@ -198,7 +201,7 @@ def _raised(error: BaseException, function: Callable[..., Any]) -> Finding:
     where = f" in line {lines[-1]}" if lines else ""
     name = getattr(function, "__name__", "The function")
     if isinstance(error, TooLongError):
-        message = f"{name} had not ended after {error.limit_s:g} s{where}."
+        message = f"{name} had not ended after {error.limit}{where}."
         return Finding("endless", message, line=lines[-1] if lines else None)
     text = f"{type(error).__name__}: {error}".rstrip(".")
     return Finding("exception", f"{name} raised {text}{where}.", line=lines[-1] if lines else None)

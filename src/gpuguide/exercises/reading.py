@@ -14,9 +14,8 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from tokenize import TokenError
 from types import BuiltinFunctionType, FunctionType, MappingProxyType, ModuleType
@@ -28,6 +27,7 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.exercises.constants import evaluate, is_constant
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.rewriting import own_nodes
+from gpuguide.exercises.stand_ins.cupy_imports import importable
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 
 __all__ = [
@@ -846,7 +846,7 @@ def execute(
     # A dataclass looks for its module here.
     sys.modules[module.__name__] = module
     try:
-        with time_limit(_LIMIT_S), _cupy_may_be_imported():
+        with time_limit(_LIMIT_S), importable():
             exec(compile(text, str(path), "exec"), namespace)
     except (Exception, SystemExit, TooLongError) as error:
         line = _line_of(error, str(path))
@@ -856,31 +856,6 @@ def execute(
         ) from None
     function: Callable[..., Any] = namespace[name]
     return function
-
-
-@contextmanager
-def _cupy_may_be_imported() -> Iterator[None]:
-    """Let an answer import CuPy where it is not installed: in a notebook it stands above the function."""
-    if find_spec("cupy") is not None:
-        yield
-        return
-    sys.modules["cupy"] = _NotInstalled("cupy")
-    try:
-        yield
-    finally:
-        del sys.modules["cupy"]
-
-
-class _NotInstalled(ModuleType):
-    """A module that can be imported, and says when it is used that it is not there."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise ModuleNotFoundError(
-            f"{self.__name__}.{name} cannot be had, because CuPy is not installed here. Do without it: the "
-            "function gets all it needs as arguments"
-        )
 
 
 def _line_of(error: BaseException, file: str) -> int:

@@ -15,6 +15,10 @@ LOOK_AT = {
         "The results are right. Of which type is each number, array and constant here, and which type should "
         "it have, so that what it meets stays float32?"
     ),
+    "cold": (
+        "CuPy compiles a kernel when it first comes to it. Which dtypes were answered at the start, and how "
+        "many answers has each of them had?"
+    ),
     "endless": "Which condition ends the loop, and what does each turn change in it?",
     "exception": (
         "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
@@ -59,6 +63,9 @@ LOOK_AT = {
     "race": (
         "Nothing says which of the two threads comes first. Give the element one writer, put a barrier "
         "between the two accesses if one block does both, or use cuda.atomic."
+    ),
+    "unfinished": (
+        "Python goes on while the GPU works. Which stream ends last, and what lets Python wait for it?"
     ),
     "came_between": (
         "An atomic operation is one step, but two of them are not: another thread can come between. Can a "

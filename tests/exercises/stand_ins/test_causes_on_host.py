@@ -11,6 +11,7 @@ from gpuguide.exercises import get
 from gpuguide.exercises.check import judge
 
 FORK, REUSE, MEAN, LYING = "fork_and_join", "reuse_a_buffer", "any_grouping", "lying_benchmark"
+COMPILE, REFINE = "compile_once", "refine"
 
 # Exercise; what stands in its solution and what replaces it; what is said.
 CAUSES = {
@@ -33,6 +34,39 @@ CAUSES = {
         REUSE, "    worked, fetched = [], []\n", "    worked, fetched, pairs = [], [], pairs[:1]\n",
         "Only 1 of 2 pairs is used.",
     ),
+    "an event that is recorded too late": (
+        FORK, "    two.wait_event(one.record())  # before left, which right does not need\n    with one:\n"
+        "        left()\n", "    with one:\n        left()\n    two.wait_event(one.record())\n",
+        "In line 10, right begins only when left has ended, which it has no use for: line 8 lets its stream "
+        "wait for that.",
+    ),
+    "a kernel in no stream": (
+        FORK, "    with two:\n        right()\n", "    right()\n",
+        "In line 9, right is in none of the given streams: put it into one, by a with statement around it.",
+    ),
+    "a copy in no stream": (
+        REUSE, "x.set(x_host[i], stream=copy_in)", "x.set(x_host[i])",
+        "In line 10, the copy of x_host[0] into x of pair 0 is in none of the given streams: put it into "
+        "one, by stream=.",
+    ),
+    "all in no stream, and a wait for another one": (
+        FORK, "one, two = streams\n", "one, two = streams\n    prepare(), left(), right(), join()\n"
+        "    return one.synchronize()\n", "In line 4, join is in none of the given streams",
+    ),
+    "a wait for the copy out, where the work is what counts": (
+        REUSE, "copy_in.wait_event(worked[before])", "copy_in.wait_event(fetched[before])",
+        "In line 10, the copy of x_host[2] into x of pair 0 begins only when the copy of out of pair 0 into "
+        "out_host[0] has ended, which it has no use for: line 9 lets its stream wait for that.",
+    ),
+    "a stream for each pair": (
+        REUSE, "    copy_in, compute, copy_out = streams\n", "    for i in range(len(x_host)):\n"
+        "        x, out = pairs[i % len(pairs)]\n        with streams[i % len(pairs)]:\n"
+        "            x.set(x_host[i])\n            work(x, out)\n"
+        "            out.get(out=out_host[i], blocking=False)\n"
+        "    return [stream.synchronize() for stream in streams]\n",
+        "In line 6, the copy of x_host[2] into x of pair 0 begins only when the copy of out of pair 0 into "
+        "out_host[0] has ended, which it has no use for: both are in one stream.",
+    ),
     "an identity that counts": (
         MEAN, "(0, 0), finish", "(0, 1), finish",
         "finish(reduce_two(reduce_two(identity, map_one(6)), identity)) must be 6.0; got 2.0.",
@@ -43,6 +77,10 @@ CAUSES = {
     ),
     "two figures the other way round": (
         "fair_comparison", "return tuple(times)", "return times[::-1]", "came the other way round.",
+    ),
+    "copy and work the other way round": (
+        "copy_and_work", "return copied - start, done - copied", "return done - copied, copied - start",
+        "(copy_s, work_s) was expected, and the two figures came the other way round.",
     ),
     "a mean of none": (
         MEAN, " if a[1] else limit", "",
@@ -57,11 +95,26 @@ CAUSES = {
         "There were 2 samples, and others disturbed 2 of 3 runs: take more samples.",
     ),
     "numbers of single precision": (
-        "compile_once", "dtype=np.float64)", "dtype=np.float32)).astype(np.float64",
+        COMPILE, "dtype=np.float64)", "dtype=np.float32)).astype(np.float64",
         "It was computed in float32.",
     ),
+    "a type without a signature": (
+        COMPILE, "jit(smooth)\n    return [compiled(np.ascontiguousarray(signal, dtype=np.float64))",
+        "jit('float64[::1](float64[::1])')(smooth)\n    return [compiled(signal)",
+        "No matching definition for argument type(s) array(float32, 1d, C); there is one for array(float64, "
+        "1d, C).",
+    ),
+    "a signature for each layout": (
+        COMPILE, "jit(smooth)", "jit(['float64[::1](float64[::1])', 'float64[:](float64[:])'])(smooth)",
+        "one for each signature, called or not: array(float64, 1d, C); array(float64, 1d, A). Bring the "
+        "signals to one layout: their dtype is one.",
+    ),
+    "a function that is called as it is": (
+        COMPILE, "[compiled(np", "[smooth(np",
+        "not every signal went through a compiled function: smooth itself was called (line 7).",
+    ),
     "an option that the compiler does not have": (
-        "compile_once", "jit(smooth)", "jit(fast=True)(smooth)", "Unrecognized options: ['fast'].",
+        COMPILE, "jit(smooth)", "jit(fast=True)(smooth)", "Unrecognized options: ['fast'].",
     ),
     "a launch that is refused in vain": (
         "grid_arithmetic", "2**31 - 1, 65_535, 65_535", "2**31 - 2, 65_535, 65_535",
@@ -87,7 +140,28 @@ CAUSES = {
     ),
     "the smallest of good samples": (
         LYING, "return median", "return min",
-        "The 15 samples have a median of 12.0 ms, and 10.8 ms was returned",
+        "The 15 samples have a median of 12.0 ms, and 10.8 ms was returned, the smallest:",
+    ),
+    "a loop until a residual is zero, which it never is": (
+        REFINE, "for _ in range(N_CORRECTIONS)", "while abs(b - a @ x).max() > 0",
+        "For 5 unknowns the function had not ended after 100 calls of solve. At most 10 are allowed, and the "
+        "last two vectors that it got had numbers up to",
+    ),
+    "a loop that corrects nothing": (
+        REFINE, "        x = x + solve(", "        while residual.any():\n            x + solve(",
+        "had numbers up to 1.2e-08 and 1.2e-08.",
+    ),
+    "a residual in single precision": (
+        REFINE, "b - a @ x", "b.astype('float32') - narrow @ x.astype('float32')",
+        "In line 9 the matrix that is multiplied is float32: a residual needs it in float64.",
+    ),
+    "a residual of the narrow matrix": (
+        REFINE, "a @ x", "narrow.dot(x)", "In line 9 the matrix that is multiplied is float32",
+    ),
+    "a solution in single precision": (
+        REFINE, "return x", "return x.astype('float32').astype('float64')",
+        "1.8e-08 after 7 solutions; below 1e-14 is wanted. Each number of the result has the digits of "
+        "float32 alone.",
     ),
 }  # fmt: skip
 
@@ -126,6 +200,47 @@ def test_a_sample_that_is_not_in_the_figure_is_not_blamed(returned: str) -> None
         solution = solution.replace(right, wrong)
     (message,) = said(LYING, solution)
     assert message.endswith("take more samples.")
+
+
+@pytest.mark.parametrize(
+    ("n", "returned", "words"),
+    [
+        (
+            3,
+            "sum(samples) / 3",
+            "68.0 ms was returned, their mean. The first call of the kernel 'run' compiled it",
+        ),
+        (
+            9,
+            "max(samples)",
+            "188 ms was returned, the largest. The first call of the kernel 'run' compiled it",
+        ),
+        (3, "min(samples)", "There were 3 samples, and others disturbed 2 of 3 runs: take more samples."),
+        (
+            9,
+            "min(samples[1:])",
+            "have a median of 12.0 ms, and 10.8 ms was returned, the smallest: 2 runs took",
+        ),
+        (
+            9,
+            "sum(samples[1:]) / 8",
+            "8 of 9 samples have a median of 8.01 ms, and 10.6 ms was returned, their mean",
+        ),
+        (5, "median(samples)", "of 15.2 ms: 2 runs took more time or less than usual, and one compiled its"),
+    ],
+)
+def test_it_is_said_what_of_which_samples_a_figure_is(n: int, returned: str, words: str) -> None:
+    """The first one compiled: that explains a mean of all or their largest, and nothing else."""
+    solution = get(LYING).solution
+    for right, wrong in (
+        ("    operation.run()  # the first run compiles\n", ""),
+        ("N_SAMPLES = 15", f"N_SAMPLES = {n}"),
+        ("median(samples)", returned),
+    ):
+        solution = solution.replace(right, wrong)
+    (message,) = said(LYING, solution)
+    assert words in message
+    assert ("compiled" in words) == ("compiled" in message)
 
 
 def test_times_that_are_subtracted_are_no_mistake() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises.stand_ins import virtual_streams
-from gpuguide.exercises.stand_ins.judging import with_events
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
 
 N = 1000
@@ -190,18 +188,3 @@ def test_a_loop_that_does_not_end_is_told(gpu: StreamingGpu, host: Any, monkeypa
     x.set(host["x_host"][0])
     with pytest.raises(GpuGuideError, match="a loop that does not end"):
         x.set(host["x_host"][0])
-
-
-def test_events_of_cupy_are_the_machine_s_while_a_function_runs(gpu: StreamingGpu, host: Any) -> None:
-    """Whatever its file imported, and only as long as it runs."""
-    module = ModuleType("cupy")
-    known: dict[str, Any] = {"cp": module, "other": ModuleType("other")}
-    source = "def f(stream):\n    event = cp.cuda.Event(disable_timing=True)\n    event.record(stream)\n"
-    exec(f"{source}    return event\n", known)
-    x, stream = gpu.array(host["x_host"][0], "x"), gpu.stream()
-    x.set(host["x_host"][0], stream=stream)
-    event = with_events(gpu, known["f"])(stream)
-    assert event.time_ns == gpu.steps[0].done_ns
-    assert known["cp"] is module
-    with pytest.raises(AttributeError):
-        known["f"](stream)

@@ -1,6 +1,6 @@
 """Has both events, and waits for the wrong stream at the end.
 
-Found: race.
+Found: unfinished.
 """
 
 

@@ -1,6 +1,6 @@
 """Has all the events, and returns before the last copies have arrived.
 
-Found: race.
+Found: unfinished.
 """
 
 

@@ -1,6 +1,6 @@
 """Never takes the path of the second request.
 
-Found: limit.
+Found: cold.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Takes it that a kernel serves every dtype.
 
-Found: limit.
+Found: cold.
 """
 
 import numpy as np

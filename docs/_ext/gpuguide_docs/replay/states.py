@@ -200,7 +200,8 @@ class States:
         from gpuguide.recordings import store as recordings
 
         base = page.machine or recordings.PRIMARY_MACHINE
-        counts = {slug: gpus_of(slug, base) for slug in recordings.machines(self.layout.recorded)}
+        machines = {slug: gpus_of(slug) for slug in recordings.machines(self.layout.recorded)}
+        counts = {slug: n for slug, (machine, n) in machines.items() if machine == base}
         stale = PageState(page.name, "missing", part=n_gpus)
         for slug in sorted(
             (slug for slug, n in counts.items() if n >= n_gpus), key=lambda slug: counts[slug]
@@ -235,30 +236,26 @@ class States:
         return PageState(page.name, status, recording, changed, reason, digest)
 
 
-def gpus_of(slug: str, base: str) -> int:
-    """Say how many GPUs a machine has, if its GPUs are those of another machine.
+def gpus_of(slug: str) -> tuple[str, int]:
+    """Say which GPUs a machine has, by the name of one that has a single GPU, and how many.
 
     Parameters
     ----------
     slug : str
-        Name of the machine: ``"nvidia-h200-x4"``.
-    base : str
-        Name of one with a single GPU: ``"nvidia-h200"``.
+        Name of the machine.
 
     Returns
     -------
-    int
-        0 for a machine with other GPUs.
+    tuple of (str, int)
+        Name of the machine with one of these GPUs, and their number.
 
     Examples
     --------
-    >>> gpus_of("nvidia-h200-x4", "nvidia-h200"), gpus_of("nvidia-h200", "nvidia-h200"), gpus_of("a", "b")
-    (4, 1, 0)
+    >>> gpus_of("nvidia-h200-x4"), gpus_of("nvidia-h200")
+    (('nvidia-h200', 4), ('nvidia-h200', 1))
     """
-    if slug == base:
-        return 1
-    found = re.fullmatch(rf"{re.escape(base)}-x([1-9]\d*)", slug)
-    return int(found[1]) if found else 0
+    found = re.fullmatch(r"(.+)-x([1-9]\d*)", slug)
+    return (found[1], int(found[2])) if found else (slug, 1)
 
 
 def states_of_build(app: Sphinx) -> States:

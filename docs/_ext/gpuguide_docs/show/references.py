@@ -14,6 +14,7 @@ from gpuguide.results.counters import COUNTERS, counted_at
 from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import REGIONS, size_words
+from gpuguide_docs.replay.states import gpus_of
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
@@ -27,7 +28,6 @@ __all__ = ["NOT_COUNTED", "Number", "Reference", "measured_on", "parse_reference
 NOT_COUNTED = "not counted yet"
 
 _COUNTER = "counter"
-_SEVERAL = re.compile(r"-x([1-9]\d*)$")
 _SIDES = ("slower_at", "faster_at")
 _HOST_BOUND_WORDS = "a span that includes the host's time, because the host could not keep the GPU busy"
 _WORD = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -242,10 +242,9 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     day = date.fromisoformat(provenance.utc_date[:10])
     with_gpu = gpu and provenance.gpu not in ("", "none")
     processor = provenance.gpu if with_gpu else provenance.cpu.replace("(R)", "")
-    # A machine is called after its GPU, and after how many of them it has if there are several.
-    several = _SEVERAL.search(provenance.machine)
-    if with_gpu and several:
-        processor = f"{several[1]} {processor}"
+    _, n_gpus = gpus_of(provenance.machine)
+    if with_gpu and n_gpus > 1:
+        processor = f"{n_gpus} {processor}"
     if not with_gpu and provenance.threads:
         processor += f" with {provenance.threads} threads"
     said = [processor or provenance.machine]

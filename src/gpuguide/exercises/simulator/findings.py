@@ -26,6 +26,7 @@ KINDS = (
     "missed_barrier",
     "missing_lane",
     "race",
+    "unfinished",
     "came_between",
     "negative_index",
     "uninitialised",
@@ -37,6 +38,7 @@ KINDS = (
     "uncoalesced",
     "bank_conflict",
     "float64",
+    "cold",
     "limit",
     "gpu",
 )

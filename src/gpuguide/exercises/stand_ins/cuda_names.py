@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
-__all__ = ["Names", "cuda_names"]
+__all__ = ["Device", "Names", "StreamClass", "cuda_names"]
 
 _QUERY_NS = 1_000
 
@@ -37,14 +37,14 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     """
     stream = _Stream(gpu)
     of_streams: dict[str, Any] = {
-        "Stream": _StreamClass(stream),
+        "Stream": StreamClass(stream, lambda: stream),
         "Event": lambda block=False, disable_timing=False, interprocess=False: _Event(gpu),
         "get_current_stream": lambda: stream,
         "get_elapsed_time": lambda start_event, end_event: end_event.elapsed_ms(start_event),
     }
     return Names(
         "cupy.cuda",
-        Device=lambda device=0: _Device(gpu, device),
+        Device=lambda device=0: Device(gpu, device),
         stream=Names("cupy.cuda.stream", **of_streams),
         runtime=Names(
             "cupy.cuda.runtime",
@@ -74,7 +74,7 @@ class Names(SimpleNamespace):
 class _Waits:
     """Something whose `synchronize` waits for the device."""
 
-    def __init__(self, gpu: VirtualGpu) -> None:
+    def __init__(self, gpu: Any) -> None:
         self._gpu = gpu
 
     def synchronize(self) -> None:
@@ -87,8 +87,10 @@ class _Waits:
         return None
 
 
-class _Device(_Waits):
-    def __init__(self, gpu: VirtualGpu, number: int) -> None:
+class Device(_Waits):
+    """The one device, whatever its number."""
+
+    def __init__(self, gpu: Any, number: int) -> None:
         super().__init__(gpu)
         self.id = number
 
@@ -106,16 +108,17 @@ class _Stream(_Waits):
         return event
 
 
-class _StreamClass:
-    """Called, it gives the one stream; it also has it under ``null``."""
+class StreamClass:
+    """Called, it gives a stream; it has the default one under ``null``."""
 
-    def __init__(self, stream: _Stream) -> None:
-        self.null = stream
+    def __init__(self, null: Any, new: Callable[[], Any]) -> None:
+        self.null, self._new = null, new
 
     def __call__(
         self, null: bool = False, non_blocking: bool = False, ptds: bool = False, *, priority: Any = None
-    ) -> _Stream:
-        return self.null
+    ) -> Any:
+        """Return the default stream or another one, by the arguments of ``cupy.cuda.Stream``."""
+        return self.null if null else self._new()
 
 
 class _Event:

@@ -14,6 +14,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from gpuguide.exercises.numpy_views import allocation, bounds
 from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
+from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.cupy_names import (
     ABOUT,
     CODE,
@@ -282,6 +283,7 @@ class FakeCupy:
         self.lib = Names("cupy.lib", stride_tricks=strided)
         self.r_, self.c_ = _Joined(self, "r_"), _Joined(self, "c_")
         self.linalg = Names("cupy.linalg", _others=lambda name: self._generic(f"linalg.{name}", np.linalg))
+        stand_in(self)
 
     def __getattr__(self, name: str) -> Any:
         function: Any = None

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
 from reprlib import Repr
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.machine import UnsupportedError
-from gpuguide.exercises.stand_ins.cuda_names import Names
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError
 from gpuguide.results.units import format_quantity
 
 if TYPE_CHECKING:
-    from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu
+    from gpuguide.exercises.stand_ins.virtual_streams import Step, StreamingGpu
 
 __all__ = [
     "attempt",
     "count",
+    "delay_found",
     "equals",
     "explained",
     "is_near",
@@ -35,8 +32,8 @@ __all__ = [
     "race_found",
     "seconds",
     "shown",
+    "unfinished_found",
     "waits_found",
-    "with_events",
 ]
 
 _MIXED = (
@@ -75,7 +72,7 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
     try:
         return plain(function(*arguments)), None
     except TooLongError as error:
-        message = f"{case} the function had not ended after {error.limit_s:g} s."
+        message = f"{case} the function had not ended after {error.limit}."
         return None, Finding("endless", message, line=line_of_error(error, source_of(function)))
     except UnsupportedError as error:
         line = line_of_error(error, source_of(function))
@@ -370,13 +367,77 @@ def race_found(case: str, gpu: StreamingGpu, they: str = "They") -> Finding | No
     # Of several, the waits of one chunk for itself come before those for an earlier one.
     earlier, later = gpu.races[0].earlier, gpu.races[0].later
     lines = (earlier.line, later.line)
+    why = _in_no_stream(earlier, later) or (
+        f"{they} are in different streams, and no event recorded after the one is waited for before the "
+        "other."
+    )
     return Finding(
         "race",
-        f"{case} {later.what} may begin before {earlier.what} has ended{lines_text(lines)}. {they} are in "
-        "different streams, and no event recorded after the one is waited for before the other.",
+        f"{case} {later.what} may begin before {earlier.what} has ended{lines_text(lines)}. {why}",
         line=later.line,
         lines=known_lines(lines),
     )
+
+
+def _in_line(step: Step) -> str:
+    """Begin a sentence on a step."""
+    return "There" if step.line is None else f"In line {step.line},"
+
+
+def _in_no_stream(*steps: Step) -> str:
+    """Say which of some steps no stream was named for; empty if there is none."""
+    for step in steps:
+        if step.stream == 0:
+            how = "by stream=" if step.kind.startswith("copy") else "by a with statement around it"
+            return f"{_in_line(step)} {step.what} is in none of the given streams: put it into one, {how}."
+    return ""
+
+
+def unfinished_found(case: str, steps: list[Step]) -> Finding | None:
+    """Find what may go on after the function has returned.
+
+    Parameters
+    ----------
+    case : str
+        What the function was called with, in words, to begin the message with.
+    steps : list of Step
+        Of `StreamingGpu.unfinished`, those that must have ended.
+
+    Returns
+    -------
+    Finding or None
+        None if there is none of them.
+    """
+    if not steps:
+        return None
+    last = steps[-1]
+    message = f"{case} the function returned before it was certain that {last.what} had ended."
+    return Finding("unfinished", f"{message} {_in_no_stream(last)}".rstrip(), line=last.line)
+
+
+def delay_found(gpu: StreamingGpu) -> Finding | None:
+    """Find the step that lost most time by waiting for one that it has no use for.
+
+    Parameters
+    ----------
+    gpu : StreamingGpu
+        After the call.
+
+    Returns
+    -------
+    Finding or None
+        None if each step waits for nothing else than it needs, its engine included.
+    """
+    delay = gpu.delay
+    if delay is None:
+        return None
+    step, other = delay.step, delay.other
+    why = "both are in one stream"
+    if delay.line is not None:
+        why = f"line {delay.line} lets its stream wait for that"
+    message = f"{_in_line(step)} {step.what} begins only when {other.what} has ended, which it has no use for"
+    lines = known_lines((step.line, other.line, delay.line))
+    return Finding("limit", f"{message}: {why}.", line=delay.line or step.line, lines=lines)
 
 
 def waits_found(case: str, gpu: StreamingGpu) -> Finding | None:
@@ -400,37 +461,3 @@ def waits_found(case: str, gpu: StreamingGpu) -> Finding | None:
     times = count(len(gpu.waits), "time")
     message = f"{case} Python waits {times} before it asks for the rest{lines_text(lines)}."
     return Finding("limit", message, line=lines[0] if lines else None, lines=lines)
-
-
-def with_events(gpu: StreamingGpu, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a reader's function that finds a machine's events where it looks for those of CuPy.
-
-    The CuPy that its file imported would make events of a real GPU, if it is installed at all.
-
-    Parameters
-    ----------
-    gpu : StreamingGpu
-        The machine.
-    function : callable
-        The reader's.
-
-    Returns
-    -------
-    callable
-        To be called in its place.
-    """
-    known = getattr(inspect.unwrap(function), "__globals__", {})
-    modules = {
-        name: each for name, each in known.items() if isinstance(each, ModuleType) and each.__name__ == "cupy"
-    }
-    cuda = Names("cupy.cuda", Event=gpu.event, get_current_stream=lambda: gpu.current)
-
-    @wraps(function)
-    def called(*arguments: Any) -> Any:
-        known.update(dict.fromkeys(modules, Names("cupy", cuda=cuda)))
-        try:
-            return function(*arguments)
-        finally:
-            known.update(modules)
-
-    return called

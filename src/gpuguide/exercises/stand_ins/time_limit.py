@@ -14,9 +14,9 @@ __all__ = ["TooLongError", "time_limit"]
 class TooLongError(BaseException):
     """A reader's function took too long; no ``except Exception`` of its own holds it up."""
 
-    def __init__(self, limit_s: float) -> None:
-        self.limit_s = limit_s
-        super().__init__(f"not ended after {limit_s:g} s")
+    def __init__(self, limit: str) -> None:
+        self.limit = limit
+        super().__init__(f"not ended after {limit}")
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def time_limit(limit_s: float) -> Iterator[None]:
         return
 
     def end(*_: Any) -> None:
-        raise TooLongError(limit_s)
+        raise TooLongError(f"{limit_s:g} s")
 
     before = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, limit_s)

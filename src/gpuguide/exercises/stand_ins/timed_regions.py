@@ -10,7 +10,7 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import seconds
 from gpuguide.exercises.stand_ins.virtual_gpu import Event, VirtualGpu
 
-__all__ = ["Region", "clock_mistakes", "regions", "used_for"]
+__all__ = ["Region", "clock_mistakes", "compiled_inside", "regions", "used_for"]
 
 _ON_DEVICE = ("launch", "memset", "to_device", "to_host")
 
@@ -104,9 +104,27 @@ def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
     mistakes = (
         _first(_stopped_early, found),
         _first(_started_early, begun),
-        _first(_compiled_inside, found),
+        next(compiled_inside(found), None),
     )
     yield from (finding for finding in mistakes if finding is not None)
+
+
+def compiled_inside(found: list[Region]) -> Iterator[Finding]:
+    """Say which kernels were compiled while a clock ran.
+
+    Parameters
+    ----------
+    found : list of Region
+        Of `regions`.
+
+    Yields
+    ------
+    Finding
+        One for each kernel.
+    """
+    for event in (event for region in found for event in region.inside if event.compiled):
+        message = f"The first call of {event.what} compiled it while the clock ran."
+        yield Finding("wrong", message, line=event.line)
 
 
 def used_for(figure_s: float, found: list[Region]) -> list[Region]:
@@ -168,17 +186,6 @@ def _started_early(region: Region) -> Finding | None:
         "wrong",
         f"The clock started while the GPU was still busy: {work.what} had {seconds(left)} left.",
         line=region.start.line,
-    )
-
-
-def _compiled_inside(region: Region) -> Finding | None:
-    compiled = next((event for event in region.inside if event.compiled), None)
-    if compiled is None:
-        return None
-    return Finding(
-        "wrong",
-        f"The first call of {compiled.what} compiled it while the clock ran.",
-        line=compiled.line,
     )
 
 

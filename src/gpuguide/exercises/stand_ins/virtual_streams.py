@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.stand_ins.cuda_names import Device, Names, StreamClass
+from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.host_memory import unset
 from gpuguide.exercises.stand_ins.lines import line_now
 
-__all__ = ["Event", "Race", "Step", "Stream", "StreamArray", "StreamingGpu", "run_on"]
+__all__ = ["Delay", "Event", "Race", "Step", "Stream", "StreamArray", "StreamingGpu", "Wait", "run_on"]
 
 _MOST_STEPS = 10_000
 _CALL_NS = 1_000  # host time of a call that only puts something into a stream
@@ -68,6 +70,32 @@ class Race:
 
     earlier: Step
     later: Step
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A wait of one stream for an event of another: the line that asked for it, and what the event knew."""
+
+    stream: int
+    line: int | None
+    knows: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Delay:
+    """A step that began only when another had ended that it has no use for.
+
+    Attributes
+    ----------
+    step, other : Step
+        The one that was late, and the one that it was late for.
+    line : int or None
+        The line that let the stream wait; None if both are in one stream.
+    """
+
+    step: Step
+    other: Step
+    line: int | None
 
 
 class Event:
@@ -127,6 +155,7 @@ class Stream:
         """Let what comes after this wait for an event of another stream; the host goes on."""
         if not isinstance(event, Event):
             raise TypeError(f"expected an event, as stream.record() returns it; got {type(event).__name__}")
+        self._gpu.awaited.append(Wait(self.number, line_now(self._gpu.source), event.knows))
         self.free_at_ns = max(self.free_at_ns, event.time_ns)
         self.knows = merged(self.knows, event.knows)
 
@@ -219,6 +248,8 @@ class StreamingGpu:
         What nothing keeps in order.
     waits : list of int or None
         Lines in which the host waited while it still had something to ask for.
+    awaited : list of Wait
+        Every wait of a stream for an event.
 
     Examples
     --------
@@ -243,6 +274,7 @@ class StreamingGpu:
         self.steps: list[Step] = []
         self.races: list[Race] = []
         self.waits: list[int | None] = []
+        self.awaited: list[Wait] = []
         self._pinned = pinned or {}
         self._waited: list[int | None] = []
         self._asked_in_vain = False
@@ -251,7 +283,9 @@ class StreamingGpu:
         self._streams: list[Stream] = []
         # Steps are told apart by addresses, so no second array may get that of a first one.
         self._kept: list[np.ndarray[Any, Any]] = []
-        self.entered = [self.stream()]  # the default one
+        self._default = self.stream()
+        self.entered = [self._default]
+        stand_in(Names("cupy", cuda=self._cuda_names()))
 
     @property
     def current(self) -> Stream:
@@ -262,6 +296,47 @@ class StreamingGpu:
     def unfinished(self) -> list[Step]:
         """The steps that the host has not waited for."""
         return [step for step in self.steps if self._knows.get(step.stream, 0) < step.number]
+
+    @property
+    def delay(self) -> Delay | None:
+        """The longest wait of a step for another one that neither it nor what it builds on has to do with."""
+        needs: list[set[int]] = []
+        longest_ns, found = 0, None
+        for i, step in enumerate(self.steps):
+            direct = {j for j in range(i) if step.disturbs(self.steps[j])}
+            needs.append(direct.union(*(needs[j] for j in direct)))
+            # Its engine could not have taken it sooner, either.
+            before = [
+                other for j, other in enumerate(self.steps[:i]) if j in needs[i] or other.kind == step.kind
+            ]
+            late_ns = step.started_ns - max((other.done_ns for other in before), default=0)
+            for other in self.steps[:i]:
+                if late_ns > longest_ns and other.done_ns == step.started_ns and step.follows(other):
+                    longest_ns, found = late_ns, Delay(step, other, self._line_of_wait(step, other))
+        return found
+
+    def _line_of_wait(self, step: Step, other: Step) -> int | None:
+        lines = (
+            wait.line
+            for wait in self.awaited
+            if wait.stream == step.stream and wait.knows.get(other.stream, 0) >= other.number
+        )
+        return next(lines, None) if step.stream != other.stream else None
+
+    def _cuda_names(self) -> Names:
+        """Return what of ``cupy.cuda`` makes and waits for events and streams."""
+        streams: dict[str, Any] = {
+            "Event": self.event,
+            "Stream": StreamClass(self._default, self.stream),
+            "get_current_stream": lambda: self.current,
+        }
+        return Names(
+            "cupy.cuda",
+            Device=lambda device=0: Device(self, device),
+            runtime=Names("cupy.cuda.runtime", deviceSynchronize=self.synchronize),
+            stream=Names("cupy.cuda.stream", **streams),
+            **streams,
+        )
 
     def event(self, block: bool = False, disable_timing: bool = False, interprocess: bool = False) -> Event:
         """Return a new event, by the arguments of ``cupy.cuda.Event``."""
@@ -318,6 +393,13 @@ class StreamingGpu:
             self._waited.append(line_now(self.source))
         self.now_ns = max(self.now_ns, until_ns)
         self._knows = merged(self._knows, knows)
+
+    def synchronize(self) -> None:
+        """Let the host wait for all streams."""
+        knows: dict[int, int] = {}
+        for stream in self._streams:
+            knows = merged(knows, stream.knows)
+        self.wait(max(stream.free_at_ns for stream in self._streams), knows)
 
     def has_reached(self, time_ns: int, knows: dict[int, int]) -> bool:
         """Let the host ask whether a time has come, which takes time: who goes on asking waits for it."""

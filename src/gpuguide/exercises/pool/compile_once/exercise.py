@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import wraps
 from types import FunctionType
 from typing import Any
 
@@ -25,7 +26,9 @@ class Compiler:
     def __init__(self, source: str = "") -> None:
         self.source = source
         self.versions: list[tuple[str, int | None]] = []
-        self.n_calls = 0
+        self.n_declared = self.n_calls = 0
+        self.plain: list[int | None] = []
+        self._is_running = False
 
     def __call__(self, signature_or_function: Any = None, **options: Any) -> Callable[..., Any]:
         """Decorate a function, or return a decorator; each decorated one begins without versions."""
@@ -39,21 +42,40 @@ class Compiler:
         return lambda function: self._decorate(function, [types_of(each) for each in signatures])
 
     def _decorate(self, function: Callable[..., Any], declared: list[str]) -> Callable[..., Any]:
-        known = set(declared)
-        self.versions += [(types, line_now(self.source)) for types in declared]
+        known = dict.fromkeys(declared)  # each once, as Numba compiles it
+        self.versions += [(types, line_now(self.source)) for types in known]
+        self.n_declared += len(known)
 
         def compiled(*arguments: Any) -> Any:
             types = ", ".join(map(type_of, arguments))
             # What is declared for any layout takes arrays in one piece, too.
-            if declared and not {types, types.replace(", C)", ", A)")} & known:
-                raise TypeError(f"No matching definition for argument type(s) {types}")
+            if declared and not {types, types.replace(", C)", ", A)")} & known.keys():
+                raise TypeError(
+                    f"No matching definition for argument type(s) {types}; there is one for "
+                    f"{' and one for '.join(known)}"
+                )
             if types not in known and not declared:
-                known.add(types)
+                known[types] = None
                 self.versions.append((types, line_now(self.source)))
             self.n_calls += 1
-            return function(*arguments)
+            self._is_running = True
+            try:
+                return function(*arguments)
+            finally:
+                self._is_running = False
 
         return compiled
+
+    def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that notes the lines where it is called as it is."""
+
+        @wraps(function)
+        def watched(*arguments: Any) -> Any:
+            if not self._is_running:
+                self.plain.append(line_now(self.source))
+            return function(*arguments)
+
+        return watched
 
 
 _OPTIONS = frozenset(
@@ -98,6 +120,10 @@ def type_of(argument: object) -> str:
     return f"array({argument.dtype}, {argument.ndim}d, {layout})"
 
 
+def _dtype(types: str) -> str:
+    return types.partition(",")[0]
+
+
 def smooth(signal: Any) -> Any:
     """Replace each number between two neighbours by the mean of the three."""
     out = signal.copy()
@@ -130,7 +156,8 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     compiler = Compiler(source_of(function))
     for case in CASES:
         words, signals = signals_of(case)
-        compiler.versions, compiler.n_calls = [], 0
+        compiler.versions, compiler.plain = [], []
+        compiler.n_declared = compiler.n_calls = 0
         if found := [*_wrong(function, words, signals, compiler), *_compiled(words, signals, compiler)]:
             yield found[0]
             return
@@ -152,7 +179,7 @@ def _wrong(
     function: Callable[..., Any], words: str, signals: list[Any], compiler: Compiler
 ) -> Iterator[Finding]:
     copies = [signal.copy() for signal in signals]
-    results, finding = attempt(function, words, compiler, smooth, signals)
+    results, finding = attempt(function, words, compiler, compiler.watch(smooth), signals)
     if finding is None and not (isinstance(results, list) and len(results) == len(copies)):
         wanted = f"a list of {count(len(copies), 'array')}"
         finding = Finding("wrong", f"{words} the result must be {wanted}; got {shown(results)}.")
@@ -175,11 +202,11 @@ def _compiled(words: str, signals: list[Any], compiler: Compiler) -> Iterator[Fi
     versions, lines = compiler.versions, known_lines(line for _, line in compiler.versions)
     if len(versions) > 1:
         types = list(dict.fromkeys(types for types, _ in versions))
-        why = (
-            f"each for another type: {'; '.join(types)}. Bring the signals to one type, dtype and layout."
-            if len(types) == len(versions)
-            else "and some of them for the same type: a function that is decorated anew knows no versions."
-        )
+        why = "and some of them for the same type: a function that is decorated anew knows no versions."
+        if len(types) == len(versions):
+            each = "one for each signature, called or not" if compiler.n_declared else "each for another type"
+            one = "type, dtype and layout" if len({*map(_dtype, types)}) > 1 else "layout: their dtype is one"
+            why = f"{each}: {'; '.join(types)}. Bring the signals to one {one}."
         yield Finding(
             "limit",
             f"{words} there were {len(versions)} compilations{lines_text(lines)}, {why}",
@@ -187,7 +214,10 @@ def _compiled(words: str, signals: list[Any], compiler: Compiler) -> Iterator[Fi
             lines=lines,
         )
     elif compiler.n_calls < len(signals):
-        yield Finding("limit", f"{words} not every signal went through a compiled function.")
+        plain = known_lines(compiler.plain)
+        why = f": smooth itself was called{lines_text(plain)}." if compiler.plain else "."
+        message = f"{words} not every signal went through a compiled function{why}"
+        yield Finding("limit", message, line=plain[0] if plain else None, lines=plain)
 
 
 EXERCISE = Exercise(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,15 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values
-from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found, with_events
+from gpuguide.exercises.stand_ins.judging import (
+    attempt,
+    count,
+    delay_found,
+    race_found,
+    seconds,
+    unfinished_found,
+    waits_found,
+)
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamArray, StreamingGpu, bounds
 
@@ -49,7 +58,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say how long a right answer takes, and how long the kernels take one after the other."""
     gpu, _, arguments = _set_up(CASES[0], "")
-    with_events(gpu, function)(*arguments)
+    function(*arguments)
     alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
     return (
         f"Four kernels in {seconds(gpu.now_ns * 1e-9)}; one after the other they take "
@@ -60,13 +69,13 @@ def praise(function: Callable[..., Any]) -> str:
 def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Finding]:
     gpu, out, arguments = _set_up(machine, source_of(function))
     case = f"On {machine.title},"
-    _, finding = attempt(with_events(gpu, function), case, *arguments)
+    _, finding = attempt(function, case, *arguments)
     found = (
         finding
         or _not_once(case, gpu)
         or race_found(case, gpu)
         or compare_values(case, out.data, np.full(N, 3 * 2 + 2 + 5, np.float32))
-        or _left(case, gpu)
+        or unfinished_found(case, gpu.unfinished)
         or waits_found(case, gpu)
         or _slow(case, gpu, _shortest_ns(machine))
     )
@@ -76,8 +85,9 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
 
 def _set_up(machine: Machine, source: str) -> tuple[StreamingGpu, StreamArray, tuple[Any, ...]]:
     gpu = StreamingGpu(1, 1, source)
-    row = np.empty(N, np.float32)
-    x, a, b, out = (gpu.array(row, name) for name in ("x", "a", "b", "out"))
+    # One after the other in memory, so that what reads a and b reads nothing else.
+    rows = gpu.array(np.empty((4, N), np.float32), "all four").data
+    x, a, b, out = map(partial(StreamArray, gpu), rows, ("x", "a", "b", "out"))
 
     def kernel(
         name: str, busy_ns: float, write: Callable[[], Any], into: StreamArray, *read: StreamArray
@@ -124,24 +134,15 @@ def _not_once(case: str, gpu: StreamingGpu) -> Finding | None:
     return None
 
 
-def _left(case: str, gpu: StreamingGpu) -> Finding | None:
-    left = gpu.unfinished
-    if not left:
-        return None
-    message = f"{case} the function returned before it was certain that {left[-1].what} had ended."
-    return Finding("race", message, line=left[-1].line)
-
-
 def _slow(case: str, gpu: StreamingGpu, shortest_ns: int) -> Finding | None:
     if gpu.now_ns <= SLACK * shortest_ns:
         return None
-    why = "left and right can run at the same time"
+    why = delay_found(gpu) or Finding("limit", "left and right can run at the same time.")
     if len({step.stream for step in gpu.steps}) == 1:
-        why += ", but all four kernels are in one stream"
-    return Finding(
-        "limit",
-        f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough. {why}.",
-    )
+        message = "left and right can run at the same time, but all four kernels are in one stream."
+        why = Finding("limit", message)
+    taken = f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough."
+    return replace(why, message=f"{taken} {why.message}")
 
 
 EXERCISE = Exercise(

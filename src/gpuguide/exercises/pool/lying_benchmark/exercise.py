@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import dataclass, replace
+from statistics import fmean, median
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +21,13 @@ from gpuguide.exercises.stand_ins.judging import (
 )
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.operations import VirtualOperation
-from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.timed_regions import (
+    Region,
+    clock_mistakes,
+    compiled_inside,
+    regions,
+    used_for,
+)
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
 MS = 1_000_000
@@ -122,7 +128,7 @@ def _causes(figure: float, gpu: VirtualGpu, operation: VirtualOperation) -> Iter
         causes += _prepared_inside(used)
     # If the samples are good on the whole, mistakes in a few of them do not spoil the figure.
     if not causes or is_near(median(sample.seconds for sample in samples), operation.work_s):
-        causes = [_of_samples(figure, used if len(samples) < _FEW else samples, operation)]
+        causes = [_of_samples(figure, samples, operation)]
     yield from causes
 
 
@@ -150,24 +156,45 @@ def _prepared_inside(samples: list[Region]) -> Iterator[Finding]:
 
 def _of_samples(figure: float, samples: list[Region], operation: VirtualOperation) -> Finding:
     """Say why samples of a good clock give a wrong figure: too few, or put together wrongly."""
+    what, taken = _put_together(figure, samples)
+    compiled = next(compiled_inside(taken), None)
     n_disturbed = sum(run.factor != 1 for run in operation.runs)
-    if len(samples) < _FEW:
-        message = (
-            f"There {'was' if len(samples) == 1 else 'were'} {count(len(samples), 'sample')}, and others "
-            f"disturbed {n_disturbed} of {count(len(operation.runs), 'run')}: take more samples."
-        )
+    unusual = f"{count(n_disturbed, 'run')} took more time or less than usual"
+    middle = median(sample.seconds for sample in taken)
+    which = f"The {len(taken)}" if len(taken) == len(samples) else f"{len(taken)} of {len(samples)}"
+    message = f"{which} samples have a median of {seconds(middle)}"
+    returned = f"{message}, and {seconds(figure)} was returned"
+    if middle and is_near(figure, 1000 * middle, share=0.1):
+        message = f"{returned}, which is 1000 times as much: the time is wanted in seconds."
+    elif compiled and what in ("their mean", "the largest"):
+        return replace(compiled, message=f"{returned}, {what}. {compiled.message}")
+    elif len(taken) < _FEW:
+        were = f"was {len(taken)} sample" if len(taken) == 1 else f"were {len(taken)} samples"
+        runs = count(len(operation.runs), "run")
+        message = f"There {were}, and others disturbed {n_disturbed} of {runs}: take more samples."
+    elif what == "their median":
+        also = ", and one compiled its kernel" if compiled else ""
+        message += f": {unusual}{also}. Take more samples."
+    elif n_disturbed:
+        message = f"{returned}{what and f', {what}'}: {unusual}, which the median forgives."
     else:
-        middle = median(sample.seconds for sample in samples)
-        message = f"The {len(samples)} samples have a median of {seconds(middle)}"
-        message += f", and {seconds(figure)} was returned"
-        if middle and is_near(figure, 1000 * middle, share=0.1):
-            message += ", which is 1000 times as much: the time is wanted in seconds."
-        elif n_disturbed:
-            runs = count(n_disturbed, "run")
-            message += f": {runs} took more time or less than usual, which the median forgives."
-        else:
-            message += "."
+        message = f"{returned}."
     return Finding("wrong", message, line=samples[-1].stop.line)
+
+
+def _put_together(figure: float, samples: list[Region]) -> tuple[str, list[Region]]:
+    """Find what a figure is of which samples, the first of which may have been thrown away."""
+    ways: dict[str, Callable[[list[float]], float]] = {
+        "their median": median,
+        "the smallest": min,
+        "their mean": fmean,
+        "the largest": max,
+    }
+    for taken in (samples, samples[1:]):
+        for what, way in ways.items():
+            if taken and abs(way([sample.seconds for sample in taken]) - figure) < 1e-9:
+                return what, taken
+    return "", samples
 
 
 EXERCISE = Exercise(

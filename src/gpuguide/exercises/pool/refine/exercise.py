@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -10,10 +13,14 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
-from gpuguide.exercises.stand_ins.judging import attempt, count, shown
+from gpuguide.exercises.stand_ins.judging import attempt, count, explained, known_lines, shown
+from gpuguide.exercises.stand_ins.lines import line_now, source_of
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 
 SMALLEST = 1e-14
 MOST_SOLUTIONS = 10
+# So many that a loop does not end: what a judge stops need not run until its time is over.
+ENDLESS = 100
 # Rows, and the ratio of the largest singular value to the smallest.
 CASES = ((1, 1.0), (5, 10.0), (40, 1e2), (64, 3e3), (40, 5e6))
 
@@ -27,6 +34,7 @@ class Solver:
     def __init__(self) -> None:
         self.n_calls = 0
         self.solutions: list[Any] = []
+        self.largest: list[float] = []
 
     def __call__(self, a: Any, b: Any) -> Any:
         """Solve one system."""
@@ -36,7 +44,10 @@ class Solver:
                 raise TypeError(f"solve takes arrays of float32; {name} is {got}")
         if b.ndim != 1 or a.shape != (len(b), len(b)):
             raise ValueError(f"solve takes a matrix and a vector; got the shapes {a.shape} and {b.shape}")
+        if self.n_calls == ENDLESS:
+            raise TooLongError(f"{ENDLESS} calls of solve")
         self.n_calls += 1
+        self.largest.append(float(abs(b).max()))
         solution = solve_single(a, b)
         self.solutions.append(solution.copy())
         return solution
@@ -75,18 +86,72 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def _findings(function: Callable[..., Any], case: str, solve: Solver, a: Any, b: Any) -> Iterator[Finding]:
     copies = a.copy(), b.copy()
     x, finding = attempt(function, case, solve, a, b)
+    if finding is not None and finding.kind == "endless" and solve.n_calls == ENDLESS:
+        before, last = solve.largest[-2:]
+        why = (
+            f"At most {MOST_SOLUTIONS} are allowed, and the last two vectors that it got had numbers up to "
+            f"{before:.1e} and {last:.1e}."
+        )
+        finding = replace(finding, message=f"{finding.message} {why}")
     if finding is None:
         finding = _misshapen(case, x, copies[1])
     if finding is None:
         largest = float(residual(copies[0], x, copies[1]))
         if not largest < SMALLEST:  # so that NaN fails
-            message = f"{case} the residual is {largest:.1e}; below {SMALLEST:.0e} is wanted."
-            finding = Finding("wrong", message)
+            solutions = count(solve.n_calls, "solution")
+            message = (
+                f"{case} the residual is {largest:.1e} after {solutions}; below {SMALLEST:.0e} is wanted."
+            )
+            (finding, *_) = explained(message, _in_single(function, x, *copies))
         elif not made_of(solve.solutions, x):
             message = f"{case} the result is not a sum of what solve returned: leave the solving to it."
             finding = Finding("limit", message)
     found = (finding, unchanged(case, "a", a, copies[0]), unchanged(case, "b", b, copies[1]))
     yield from (each for each in found if each)
+
+
+class _Watched(np.ndarray):
+    """A matrix that notes the lines in which it is multiplied in single precision."""
+
+    source: str
+    lines: list[int | None]
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        self.source, self.lines = getattr(made_from, "source", ""), getattr(made_from, "lines", [])
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc.__name__ in ("matmul", "matvec"):
+            self._note()
+        plain = (np.asarray(each) if isinstance(each, _Watched) else each for each in inputs)
+        return getattr(ufunc, method)(*plain, **options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        if function is np.dot:
+            self._note()
+        return super().__array_function__(function, types, args, options)
+
+    def dot(self, b: Any, out: Any = None) -> Any:
+        """Multiply by a vector, or by another array."""
+        self._note()
+        return np.asarray(self).dot(b, out)
+
+    def _note(self) -> None:
+        if self.dtype == np.float32:
+            self.lines.append(line_now(self.source))
+
+
+def _in_single(function: Callable[..., Any], x: Any, a: Any, b: Any) -> Iterator[Finding]:
+    """Say what is in single precision, and where: another call of the function shows its products."""
+    watched = a.view(_Watched)
+    watched.source, watched.lines = source_of(function), []
+    with redirect_stdout(StringIO()):  # what it prints was printed before
+        attempt(function, "", Solver(), watched, b)
+    for line in known_lines(watched.lines):
+        message = f"In line {line} the matrix that is multiplied is float32: a residual needs it in float64."
+        yield Finding("wrong", message, line=line)
+        return
+    if (x == x.astype(np.float32)).all():
+        yield Finding("wrong", "Each number of the result has the digits of float32 alone.")
 
 
 def residual(a: Any, x: Any, b: Any) -> Any:

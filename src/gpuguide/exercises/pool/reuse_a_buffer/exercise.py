@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,15 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
-from gpuguide.exercises.stand_ins.judging import attempt, count, race_found, seconds, waits_found, with_events
+from gpuguide.exercises.stand_ins.judging import (
+    attempt,
+    count,
+    delay_found,
+    race_found,
+    seconds,
+    unfinished_found,
+    waits_found,
+)
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
 
@@ -52,7 +60,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 def praise(function: Callable[..., Any]) -> str:
     """Say how long a right answer takes, and how long the steps take one after the other."""
     gpu, arguments = _set_up(CASES[0], "")
-    with_events(gpu, function)(*arguments)
+    function(*arguments)
     alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
     chunks = count(CASES[0].n_chunks, "chunk")
     return (
@@ -66,12 +74,12 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
     before = x_host.copy()
     chunks, pairs = count(machine.n_chunks, "chunk"), count(machine.n_pairs, "pair")
     case = f"On {machine.title}, with {chunks} and {pairs},"
-    _, finding = attempt(with_events(gpu, function), case, *arguments)
+    _, finding = attempt(function, case, *arguments)
     found = (
         finding
         or race_found(case, gpu)
         or compare_values(case, out_host, 3 * before)
-        or _left(case, gpu)
+        or unfinished_found(case, [step for step in gpu.unfinished if step.kind == "copy out"])
         or unchanged(case, "x_host", x_host, before)
         or _slow(case, gpu, machine)
     )
@@ -116,30 +124,20 @@ def _shortest_ns(machine: Machine) -> int:
     return gpu.now_ns
 
 
-def _left(case: str, gpu: StreamingGpu) -> Finding | None:
-    left = [step for step in gpu.unfinished if step.kind == "copy out"]
-    if not left:
-        return None
-    message = f"{case} the function returned before it was certain that {left[-1].what} had ended."
-    return Finding("race", message, line=left[-1].line)
-
-
 def _slow(case: str, gpu: StreamingGpu, machine: Machine) -> Finding | None:
     if waited := waits_found(case, gpu):
         return waited
     shortest_ns = _shortest_ns(machine)
     if gpu.now_ns <= SLACK * shortest_ns:
         return None
-    why = "A stream waits for more than it needs."
+    why = delay_found(gpu) or Finding("limit", "A stream waits for more than it needs.")
     used, useful = len({step.writes for step in gpu.steps if step.kind == "work"}), machine.n_pairs
     if used < min(useful, machine.n_chunks):
-        why = f"Only {used} of {count(useful, 'pair')} {'is' if used == 1 else 'are'} used."
+        why = Finding("limit", f"Only {used} of {count(useful, 'pair')} {'is' if used == 1 else 'are'} used.")
     if len({step.stream for step in gpu.steps}) == 1:
-        why = "All steps are in one stream, where nothing overlaps."
-    return Finding(
-        "limit",
-        f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough. {why}",
-    )
+        why = Finding("limit", "All steps are in one stream, where nothing overlaps.")
+    taken = f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough."
+    return replace(why, message=f"{taken} {why.message}")
 
 
 EXERCISE = Exercise(

@@ -103,7 +103,7 @@ def _findings(
             kernels = f"{count(len(compiled), 'kernel')} compiled while the client waited"
             them = "it" if len(compiled) == 1 else "them"
             message = f"{request} {kernels}: {', '.join(compiled)}. No request at the start needed {them}."
-            yield Finding("limit", message)
+            yield Finding("cold", message)
             return
 
 
