@@ -175,12 +175,22 @@ def test_another_name_for_a_type_is_an_import() -> None:
         read_source(source.replace("real(1)", "N"))
 
 
-def test_a_device_function_made_of_a_lambda_is_one() -> None:
-    source = "from numba import cuda\n\ntwice = cuda.jit(device=True)(lambda x: 2 * x)\n"
+@pytest.mark.parametrize(
+    "made", ["cuda.jit(device=True)(lambda x: 2 * x)", "cuda.jit(lambda x: 2 * x, device=True)"]
+)
+def test_a_device_function_made_of_a_lambda_is_one(made: str) -> None:
+    source = f"from numba import cuda\n\ntwice = {made}\n"
     answer = read_source(source + "def k(x):\n    x[0] = twice(x[0])\n")
     assert answer.line(2) == "@cuda.jit(device=True)"
     assert answer.line(3) == "def twice(x): return 2 * x"
     assert not unsupported(answer)
+
+
+@pytest.mark.parametrize("made", ["cuda.jit(half, device=True)", "made_of(lambda x: 2 * x)"])
+def test_a_function_that_a_call_makes_is_to_be_defined(made: str) -> None:
+    source = f"def half(v):\n    return v / 2\nf = {made}\ndef k(x):\n    x[0] = f(x[0])\n"
+    with pytest.raises(ArgumentError, match="define f with def, under @cuda"):
+        read_source(source)
 
 
 @pytest.mark.parametrize(
