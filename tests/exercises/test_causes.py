@@ -148,6 +148,11 @@ CAUSES = {
     "what to look at, where an element is read by none": (
         HISTOGRAM, "cuda.grid(1)", "cuda.threadIdx.x", "Which index does a thread read", "atomic.add",
     ),
+    "an element that is looked up again": (
+        "halo_read", "    out[i] = max(left, x[i], right)",
+        "    out[i] = left\n        if max(x[i], right) > out[i]:\n            out[i] = max(x[i], right)",
+        "alone reads x[0] 3 times, in lines 10, 13 and 14: each x[...] counts", "left = ",
+    ),
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
     ),

@@ -230,6 +230,12 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
     assert report.findings[0].line == 8
 
 
+TWICE = (
+    "Thread 0 of block 0 alone reads x[0] twice, in line 8: each x[...] counts as often as a thread comes to "
+    "it. Keep the element in a variable."
+)
+
+
 @pytest.mark.parametrize(
     ("limits", "body", "kind", "message"),
     [
@@ -237,7 +243,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"reads_per_element": 1},
             "out[i] = x[i] + x[i]",
             "limit",
-            "An element of x is read twice, where once is allowed.",
+            f"An element of x is read twice, where once is allowed. {TWICE}",
         ),
         (
             {"writes_per_element": 1},
@@ -249,7 +255,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"reads_per_block": 1},
             "out[i] = x[i] + x[i]",
             "limit",
-            "An element of x is read twice by one block, where once is allowed.",
+            f"An element of x is read twice by one block, where once is allowed. {TWICE}",
         ),
         (
             {"atomics_per_block": 1},

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, with_capital
+from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, joined, with_capital
 from gpuguide.exercises.simulator.machine import ATOMIC, READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
 from gpuguide.exercises.simulator.number_rules import NumberType
@@ -338,7 +338,7 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
         yield from uncoalesced(trace, limits.sectors_per_request)
     if limits.bank_conflicts is not None:
         yield from bank_conflicts(trace, limits.bank_conflicts)
-    yield from _repeated(limits, figures, {trace.names[name] for name in launch.expected})
+    yield from _repeated(limits, trace, {trace.names[name] for name in launch.expected})
     yield from _atomics(limits, figures, trace)
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
@@ -424,11 +424,12 @@ def _of_example(kind: str, message: str, instruction: Instruction, trace: Trace)
     )
 
 
-def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Iterator[Finding]:
+def _repeated(limits: Limits, trace: Trace, results: Collection[str]) -> Iterator[Finding]:
     """Yield arrays of global memory whose elements are read or written too often.
 
     What a kernel itself has written it may read again: the statements limit the reads of its inputs.
     """
+    figures = trace.figures
     for verb, who, most, counted in (
         ("read", "", limits.reads_per_element, figures.times_touched(READ)),
         ("written", "", limits.writes_per_element, figures.times_touched(WRITE)),
@@ -443,8 +444,26 @@ def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Ite
                     f"An element of {array.name} is {verb} {_times(len(touches))}{who}, where {_times(most)} "
                     f"{'is' if most == 1 else 'are'} allowed."
                 )
+                message += _again_by_one(touches, most, trace) if verb == "read" else ""
                 index = array.index_of(touches[0][1])
                 yield Finding("limit", message, lines[0], lines, array=array.name, index=index)
+
+
+def _again_by_one(touches: list[Event], allowed: int, trace: Trace) -> str:
+    """Say that a thread reads an element again, where there would be few enough reads without those."""
+    threads = [event[5].thread for event in touches]
+    if len({*threads}) > allowed:
+        return ""
+    thread = max(threads, key=threads.count)
+    lines = sorted({trace.figures.line_of(event) for event in touches if event[5].thread == thread})
+    array = touches[0][0]
+    assert array is not None
+    return (
+        f" {with_capital(str(trace.geometry.thread_id(thread)))} alone reads "
+        f"{element(array.name, array.index_of(touches[0][1]))} {_times(threads.count(thread))}, in "
+        f"{'line' if len(lines) == 1 else 'lines'} {joined([*map(str, lines)])}: each {array.name}[...] "
+        "counts as often as a thread comes to it. Keep the element in a variable."
+    )
 
 
 def _atomics(limits: Limits, figures: Figures, trace: Trace) -> Iterator[Finding]:
