@@ -153,6 +153,16 @@ CAUSES = {
         "    out[i] = left\n        if max(x[i], right) > out[i]:\n            out[i] = max(x[i], right)",
         "alone reads x[0] 3 times, in lines 10, 13 and 14: each x[...] counts", "left = ",
     ),
+    "which of two lines stored a wrong element": (
+        "dot", "    if cuda.laneid == 0:\n",
+        "    if cuda.grid(1) == 0:\n        total[0] = partial\n    elif cuda.laneid == 0:\n",
+        "total[0] should be", "total[0] = partial",
+    ),
+    "all lines that store, where none stored the element": (
+        "shift_in_place", "if i < x.size - 1:\n            x[i] = value",
+        "if i < 3:\n            x[i] = value\n        elif 3 < i < 5:\n            x[i] = value",
+        "13 | x[i] = value 15 | x[i] = value", "x[i] = value",
+    ),
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
     ),

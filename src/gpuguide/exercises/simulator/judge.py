@@ -21,7 +21,7 @@ from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Access, Figures, In
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Limits
 
-__all__ = ["Launch", "judge_launch", "never_written", "too_narrow"]
+__all__ = ["Launch", "judge_launch", "never_written", "too_narrow", "with_writers"]
 
 _WARP = 32
 # After these, missing results are no news.
@@ -295,6 +295,19 @@ def _written(trace: Trace, array: str, cell: int) -> bool:
         region is not None and region.name == array and at == cell and kind != READ
         for region, at, kind, *_ in trace.machine.log
     )
+
+
+def with_writers(finding: Finding, trace: Trace) -> Finding:
+    """Add to a finding without a line those that stored into its element in this launch, if any did."""
+    if finding.line is not None or not finding.index:
+        return finding
+    lines = {
+        trace.machine.sites.line(site)
+        for region, at, kind, site, *_ in trace.machine.log
+        if region is not None and region.name == finding.array and kind != READ
+        if region.index_of(at) == finding.index
+    }
+    return replace(finding, line=min(lines), lines=tuple(sorted(lines))) if lines else finding
 
 
 def never_written(trace: Trace, finding: Finding) -> bool:
