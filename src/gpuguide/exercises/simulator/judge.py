@@ -274,10 +274,12 @@ def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Findin
     """Add to a wrong result that lanes were asked which are not there: they give NaN, or any integer."""
     values = [launch.views[name].values() for name, called in trace.names.items() if called == finding.array]
     useless = any(not isinstance(value, float) or math.isnan(value) for value in values[0])
-    said, line = trace.machine.absent, trace.machine.absent_line
+    said, lines = trace.machine.absent, trace.machine.absent_lines
     if not said or not useless:
         return finding
-    return replace(finding, kind="missing_lane", message=f"{finding.message} {said}", line=line)
+    return replace(
+        finding, kind="missing_lane", message=f"{finding.message} {said}", line=lines[0], lines=lines
+    )
 
 
 def _changed_inputs(launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> Iterator[Finding]:

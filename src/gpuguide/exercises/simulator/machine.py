@@ -107,8 +107,10 @@ class Machine:
         self.returned = 0
         #: How often a line counted a turn for a thread.
         self._turns: Counter[tuple[int, int]] = Counter()
-        #: The first operation of a warp that counts on lanes which are not there, in words, and its line.
-        self.absent, self.absent_line = "", 0
+        #: The first operation of a warp that counts on a lane which is not there, in words, and the lines
+        #: to look at: its own, and that of what keeps the lane from it.
+        self.absent = ""
+        self.absent_lines: tuple[int, ...] = ()
         self._left = MOST_STEPS
 
     def begin(self, segment: Segment, path: int, fuel: int) -> None:

@@ -16,6 +16,7 @@ from gpuguide.exercises.simulator import number_rules as rules
 from gpuguide.exercises.simulator.findings import Finding, count, numbers, with_capital
 from gpuguide.exercises.simulator.geometry import WARP_SIZE, Geometry, place
 from gpuguide.exercises.simulator.machine import (
+    BRANCH,
     MOST_STEPS,
     AccessError,
     EndlessError,
@@ -370,7 +371,7 @@ class _WaitingBlock:
         return [thread for thread in warp if thread.lane in ready]
 
     def _note_absent(self, operation: str, mask: int, lanes: Mapping[int, _Thread]) -> None:
-        """Remember an operation of a warp that counts on lanes which have ended, or are not in the block."""
+        """Remember an operation of a warp that counts on a lane which does not come to it, and why."""
         for lane, thread in lanes.items() if operation != "syncwarp" else ():
             assert thread.wait is not None
             if operation in _SOURCES:
@@ -379,12 +380,42 @@ class _WaitingBlock:
                 asked = next((n for n in range(WARP_SIZE) if mask >> n & 1 and n not in lanes), lane)
             if 0 <= asked < WARP_SIZE and asked not in lanes:
                 line = self.machine.sites.line(thread.wait.site)
-                self.machine.absent_line = line
+                is_named = bool(mask >> asked & 1)
+                why, cause = self._why_absent(thread, asked, line) if is_named else ("the mask omits it", 0)
+                self.machine.absent_lines = tuple(sorted({line, cause} - {0}))
                 self.machine.absent = (
-                    f"In line {line} lane {lane} of a warp counts on lane {asked} in {operation}, but that "
-                    "has ended or is not in the block."
+                    f"In line {line} lane {lane} of a warp counts on lane {asked} in {operation}, but {why}."
                 )
                 return
+
+    def _why_absent(self, asking: _Thread, lane: int, line: int) -> tuple[str, int]:
+        """Say why a lane does not come to an operation of its warp, and what line keeps it, 0 if none."""
+        number = asking.number - asking.lane + lane
+        if number >= len(self.threads):
+            return f"the block has no lane {lane} there", 0
+        if parted := self._parted_at(line, self.first + asking.number, self.first + number):
+            word, around = parted
+            does = "does not come to it, because of the if" if word == "if" else "has left the loop"
+            return f"lane {lane} {does} in line {around}", around
+        returned = self.threads[number].returned
+        return f"lane {lane} has {f'returned in line {returned}' if returned else 'ended'}", returned
+
+    def _parted_at(self, line: int, one: int, other: int) -> tuple[str, int] | None:
+        """Return the branch or loop around a line that one thread is in and another is not."""
+        ways: dict[int, dict[tuple[int, int], int]] = {one: {}, other: {}}
+        for _, way, kind, at, path, segment in self.machine.log:
+            if kind == BRANCH and segment.thread in ways:
+                ways[segment.thread][at, path] = way
+        # A lane that skips an if goes on to the end of the loop around it: the if is the cause.
+        for word, around in sorted(
+            self.machine.sites.around.get(line, ()), key=lambda each: each[0] == "for"
+        ):
+            for (at, path), way in ways[other].items():
+                # Of a for, the end is noted, which a thread that is inside has yet to come to.
+                own = ways[one].get((at, path), None if word == "for" else way)
+                if at == around and own != way:
+                    return word, around
+        return None
 
     def _own_mask(self, thread: _Thread, wait: Wait) -> int:
         """Return the lanes that a thread waits for: itself alone, with a finding, if its mask omits it."""
