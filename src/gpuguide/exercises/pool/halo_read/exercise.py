@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.exercises.cases import launches_1d, poisoned
+from gpuguide.exercises.cases import launches_1d, lengths, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
 def calls() -> list[Call]:
     """Make launches over lines of negative values, so that a zero from nowhere would win."""
-    return launches_1d(_build, views=True)
+    return launches_1d(_build, lengths=lengths(1031), views=True)
 
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
