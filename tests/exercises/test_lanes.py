@@ -199,6 +199,15 @@ def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -
     assert "n = 521" in report.stats_call
 
 
+def test_a_launch_for_the_gpu_alone_is_left_out() -> None:
+    calls = [replace(call, gpu_only=call.label.startswith("n = 521")) for call in answers.calls()]
+    task = KernelTask(lambda: calls, parameters=("x", "out"))
+    report = judge_simulated(answers.exercise(task=task), answers.answer())
+    traced = [call for call in calls if not call.gpu_only]
+    assert report.n_calls == len(traced) + len({call.block for call in traced})
+    assert "n = 257" in report.stats_call
+
+
 def test_the_figures_are_those_of_a_launch_that_has_something_to_do() -> None:
     """The largest grid over a matrix of one row leaves nearly all threads without an element."""
     report = judge(get("map_2d"), get("map_2d").solution)

@@ -94,9 +94,12 @@ def _as_data(call: Call) -> Launch:
 
 
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
-    """Yield every launch, then the last one of each block once more, its blocks and threads backwards."""
+    """Yield every launch, then the last one of each block once more, its blocks and threads backwards.
+
+    Those that only a GPU makes are left out.
+    """
     last: dict[tuple[int, ...], tuple[int, Call]] = {}
-    for position, call in enumerate(calls()):
+    for position, call in enumerate(call for call in calls() if not call.gpu_only):
         yield call, "forward"
         # A launch changes copies of its arrays, so it can be made once more of the same call.
         last[call.block] = position, call
