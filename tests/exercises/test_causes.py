@@ -135,6 +135,10 @@ CAUSES = {
         f"    for k in range(cuda.laneid // 16, 1):\n        {DOWN}\n    if cuda.laneid == 0:\n",
         "lane 16 has left the loop in line 15. 15 |", "for k in",
     ),
+    "a shuffle in a part of an expression": (
+        "dot", "partial, distance)", "partial, distance) if cuda.laneid < distance else float32(0)",
+        "lane 16 has ended without it. 13 |", "shfl_down",
+    ),
     "a shuffle after a return of some lanes": (
         "dot", "    distance = 16\n", "    if partial == 0:\n        return\n    distance = 16\n",
         "has returned in line 11. 11 | return", "return",

@@ -147,6 +147,10 @@ class Machine:
             return guilty
         return max(own, key=lambda line: (own[line], -line))
 
+    def turns_of(self, line: int, thread: int) -> int:
+        """Return how many turns of the loop in a line a thread has made so far."""
+        return self._turns[line, thread]
+
     def _turns_of_loops(self) -> Counter[int]:
         turns: Counter[int] = Counter()
         for (line, _), n in self._turns.items():

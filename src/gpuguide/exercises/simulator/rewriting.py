@@ -386,7 +386,7 @@ class _Rewriter(ast.NodeTransformer):
         self.sites.loops |= dict.fromkeys(
             range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno
         )
-        self.sites.enter("while", node.test.lineno, node)
+        self.sites.enter("loop", node.lineno, node)
         node.test = self._branch(node.test)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
         return self._counted(node)
@@ -396,7 +396,7 @@ class _Rewriter(ast.NodeTransformer):
         for inner in ast.walk(node.target):
             if isinstance(inner, ast.Subscript):
                 raise ArgumentError(f"Line {node.lineno} loops over an element, which no kernel can do.")
-        self.sites.enter("for", node.lineno, node)
+        self.sites.enter("loop", node.lineno, node)
         node.iter = self._elements_of(node.iter)
         node.target = self.visit(node.target)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)

@@ -393,12 +393,14 @@ class _WaitingBlock:
         number = asking.number - asking.lane + lane
         if number >= len(self.threads):
             return f"the block has no lane {lane} there", 0
+        returned = self.threads[number].returned
+        if 0 < returned < line:
+            return f"lane {lane} has returned in line {returned}", returned
         if parted := self._parted_at(line, self.first + asking.number, self.first + number):
             word, around = parted
             does = "does not come to it, because of the if" if word == "if" else "has left the loop"
             return f"lane {lane} {does} in line {around}", around
-        returned = self.threads[number].returned
-        return f"lane {lane} has {f'returned in line {returned}' if returned else 'ended'}", returned
+        return f"lane {lane} has ended without it", 0
 
     def _parted_at(self, line: int, one: int, other: int) -> tuple[str, int] | None:
         """Return the branch or loop around a line that one thread is in and another is not."""
@@ -406,15 +408,14 @@ class _WaitingBlock:
         for _, way, kind, at, path, segment in self.machine.log:
             if kind == BRANCH and segment.thread in ways:
                 ways[segment.thread][at, path] = way
-        # A lane that skips an if goes on to the end of the loop around it: the if is the cause.
-        for word, around in sorted(
-            self.machine.sites.around.get(line, ()), key=lambda each: each[0] == "for"
-        ):
-            for (at, path), way in ways[other].items():
-                # Of a for, the end is noted, which a thread that is inside has yet to come to.
-                own = ways[one].get((at, path), None if word == "for" else way)
-                if at == around and own != way:
-                    return word, around
+        for word, around in self.machine.sites.around.get(line, ()):
+            if word == "if":
+                came = (key for key in ways[other] if key[0] == around)
+                parted = any(ways[one].get(key, ways[other][key]) != ways[other][key] for key in came)
+            else:
+                parted = self.machine.turns_of(around, one) > self.machine.turns_of(around, other)
+            if parted:
+                return word, around
         return None
 
     def _own_mask(self, thread: _Thread, wait: Wait) -> int:
