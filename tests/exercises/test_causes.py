@@ -10,6 +10,7 @@ from gpuguide.exercises.verdict import Verdict
 SUMS, MATMUL, PACK, HISTOGRAM = "block_reduction", "tiled_matmul", "pack_bits", "histogram"
 ROWS = "row_sums"
 ALONE = "if t == 0:\n        for k in range(40):\n            part[0] += 0\n"
+DOWN = "partial += cuda.shfl_down_sync(0xFFFFFFFF, partial, 16)"
 # The same lane's value, asked for twice: where the lane is there, nothing changes.
 ASK = "cuda.shfl_xor_sync(0xFFFFFFFF, {}, 16)"
 
@@ -28,7 +29,7 @@ CAUSES = {
     ),
     "a vote that names lanes which have ended": (
         PACK, "= bits", "= bits if cuda.ballot_sync(0xFFFFFFFF, True) != 1 else 0",
-        "counts on lane 1 in ballot_sync", "ballot",
+        "counts on lane 1 in ballot_sync, but lane 1 does not come to it, because of the if in", "if w <",
     ),
     "a barrier of the warp": (
         SUMS, "cuda.syncthreads()", "cuda.syncwarp()", "with no barrier between but cuda.syncwarp()", "x[i]",
@@ -122,7 +123,30 @@ CAUSES = {
     ),
     "a shuffle to which some lanes do not come": (
         ROWS, "distance > 0:", "distance > 0 and cuda.threadIdx.x < x.shape[1]:",
-        "Let every lane that is named come to it", "shfl_down",
+        "lane 16 has left the loop in line 13. 13 |", "while",
+    ),
+    "a shuffle inside of an if": (
+        "dot", "        partial += cuda.shfl",
+        "        if cuda.laneid < distance:\n            partial += cuda.shfl",
+        "lane 16 does not come to it, because of the if in line 13. 13 | if cuda.laneid", "if cuda.laneid",
+    ),
+    "a shuffle inside of a loop that some lanes leave early": (
+        "dot", "    if cuda.laneid == 0:\n",
+        f"    for k in range(cuda.laneid // 16, 1):\n        {DOWN}\n    if cuda.laneid == 0:\n",
+        "lane 16 has left the loop in line 15. 15 |", "for k in",
+    ),
+    "a shuffle in a part of an expression": (
+        "dot", "partial, distance)", "partial, distance) if cuda.laneid < distance else float32(0)",
+        "lane 16 has ended without it. 13 |", "shfl_down",
+    ),
+    "a shuffle after a return of some lanes": (
+        "dot", "    distance = 16\n", "    if partial == 0:\n        return\n    distance = 16\n",
+        "has returned in line 11. 11 | return", "return",
+    ),
+    "a mask without the lane that is asked": (
+        "dot", "    if cuda.laneid == 0:\n",
+        f"    if cuda.laneid < 16:\n        {DOWN.replace('FFFF', '', 1)}\n    if cuda.laneid == 0:\n",
+        "counts on lane 16 in shfl_down_sync, but the mask omits it.", "shfl_down",
     ),
     "an atomic addition to what holds nothing": (
         ROWS, "sums[row] = total", "cuda.atomic.add(sums, row, total)",
@@ -147,6 +171,21 @@ CAUSES = {
     ),
     "what to look at, where an element is read by none": (
         HISTOGRAM, "cuda.grid(1)", "cuda.threadIdx.x", "Which index does a thread read", "atomic.add",
+    ),
+    "an element that is looked up again": (
+        "halo_read", "    out[i] = max(left, x[i], right)",
+        "    out[i] = left\n        if max(x[i], right) > out[i]:\n            out[i] = max(x[i], right)",
+        "alone reads x[0] 3 times, in lines 10, 13 and 14: each x[...] counts", "left = ",
+    ),
+    "which of two lines stored a wrong element": (
+        "dot", "    if cuda.laneid == 0:\n",
+        "    if cuda.grid(1) == 0:\n        total[0] = partial\n    elif cuda.laneid == 0:\n",
+        "total[0] should be", "total[0] = partial",
+    ),
+    "all lines that store, where none stored the element": (
+        "shift_in_place", "if i < x.size - 1:\n            x[i] = value",
+        "if i < 3:\n            x[i] = value\n        elif 3 < i < 5:\n            x[i] = value",
+        "13 | x[i] = value 15 | x[i] = value", "x[i] = value",
     ),
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",

@@ -1,6 +1,7 @@
 """The GPU lane's logic, on a stand-in that runs NumPy code in place of a kernel; and on a real GPU."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ from gpuguide.exercises import gpu_judge
 from gpuguide.exercises.cases import fortran, poisoned, strided
 from gpuguide.exercises.gpu_judge import judge_launches
 from gpuguide.exercises.guarded import GUARD_BYTES, GuardedBytes
+from gpuguide.exercises.model import KernelTask
 from gpuguide.exercises.pool import get, names
 from gpuguide.exercises.reading import read_source
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
@@ -51,6 +53,13 @@ def test_every_launch_is_repeated_and_announced() -> None:
     assert gpu.n_launches == 3 * len(calls)
     assert said == [call.label for call in calls]
     assert report.notes == ("Each was repeated 3 times.",)
+
+
+def test_a_launch_for_the_gpu_alone_is_made_here() -> None:
+    calls = [replace(call, gpu_only=True) for call in answers.calls()]
+    gpu, task = FakeGpu(double), KernelTask(lambda: calls, parameters=("x", "out"))
+    assert judge_launches(task, answers.answer(), gpu, lambda label: None, 1).passed
+    assert gpu.n_launches == len(calls)
 
 
 def test_outputs_are_poisoned_before_each_repeat() -> None:

@@ -199,6 +199,15 @@ def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -
     assert "n = 521" in report.stats_call
 
 
+def test_a_launch_for_the_gpu_alone_is_left_out() -> None:
+    calls = [replace(call, gpu_only=call.label.startswith("n = 521")) for call in answers.calls()]
+    task = KernelTask(lambda: calls, parameters=("x", "out"))
+    report = judge_simulated(answers.exercise(task=task), answers.answer())
+    traced = [call for call in calls if not call.gpu_only]
+    assert report.n_calls == len(traced) + len({call.block for call in traced})
+    assert "n = 257" in report.stats_call
+
+
 def test_the_figures_are_those_of_a_launch_that_has_something_to_do() -> None:
     """The largest grid over a matrix of one row leaves nearly all threads without an element."""
     report = judge(get("map_2d"), get("map_2d").solution)
@@ -230,6 +239,12 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
     assert report.findings[0].line == 8
 
 
+TWICE = (
+    "Thread 0 of block 0 alone reads x[0] twice, in line 8: each x[...] counts as often as a thread comes to "
+    "it. Keep the element in a variable."
+)
+
+
 @pytest.mark.parametrize(
     ("limits", "body", "kind", "message"),
     [
@@ -237,7 +252,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"reads_per_element": 1},
             "out[i] = x[i] + x[i]",
             "limit",
-            "An element of x is read twice, where once is allowed.",
+            f"An element of x is read twice, where once is allowed. {TWICE}",
         ),
         (
             {"writes_per_element": 1},
@@ -249,7 +264,7 @@ def test_the_reader_s_own_names_stand_in_the_findings() -> None:
             {"reads_per_block": 1},
             "out[i] = x[i] + x[i]",
             "limit",
-            "An element of x is read twice by one block, where once is allowed.",
+            f"An element of x is read twice by one block, where once is allowed. {TWICE}",
         ),
         (
             {"atomics_per_block": 1},

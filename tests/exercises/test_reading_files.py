@@ -180,8 +180,11 @@ def test_another_name_for_a_type_is_an_import() -> None:
         read_source(source.replace("real(1)", "N"))
 
 
-def test_a_device_function_made_of_a_lambda_is_one() -> None:
-    source = "from numba import cuda\n\ntwice = cuda.jit(device=True)(lambda x: 2 * x)\n"
+@pytest.mark.parametrize(
+    "made", ["cuda.jit(device=True)(lambda x: 2 * x)", "cuda.jit(lambda x: 2 * x, device=True)"]
+)
+def test_a_device_function_made_of_a_lambda_is_one(made: str) -> None:
+    source = f"from numba import cuda\n\ntwice = {made}\n"
     answer = read_source(source + "def k(x):\n    x[0] = twice(x[0])\n")
     assert answer.line(2) == "@cuda.jit(device=True)"
     assert answer.line(3) == "def twice(x): return 2 * x"
@@ -223,6 +226,12 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "answer.py"
     path.write_text("def k(x):\n    x[0] = 1\n", encoding="utf-8-sig")
     assert read_file(path).source == "def k(x):\n    x[0] = 1\n"
+
+
+def test_a_function_that_a_call_makes_is_to_be_defined() -> None:
+    source = "f = made_of(lambda x: 2 * x)\ndef k(x):\n    x[0] = f(x[0])\n"
+    with pytest.raises(ArgumentError, match="define f with def, under @cuda"):
+        read_source(source)
 
 
 @pytest.mark.parametrize(

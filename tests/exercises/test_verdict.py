@@ -236,6 +236,17 @@ def test_compiling_alone_is_no_pass() -> None:
     assert str(verdict).startswith("double: its results were not judged\n")
 
 
+def test_what_to_do_is_said_where_the_simulator_cannot_judge() -> None:
+    lacks = LaneReport("simulator", NOT_AT_HAND, "Line 8 uses x.sum, which this simulator does not have.")
+    said = "Write the kernel without what the simulator lacks, or check it on a computer with an NVIDIA GPU."
+    verdict = Verdict(answers.exercise(), (lacks, LaneReport("compile", PASSED)))
+    assert not verdict.passed
+    assert said in " ".join(str(verdict).split())
+    judged = Verdict(answers.exercise(), (lacks, LaneReport("gpu", PASSED, n_calls=2)))
+    assert judged.passed
+    assert said not in " ".join(str(judged).split())
+
+
 def test_no_hint_is_offered_where_there_is_none(tmp_path) -> None:
     (tmp_path / "hints.md").write_text("")
     failed = LaneReport("simulator", FAILED, findings=(Finding("race", "A race."),))

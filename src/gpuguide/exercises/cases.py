@@ -303,10 +303,10 @@ def dealt_out(build: Build, *, spare_turns: int, blocks: Sequence[int] = BLOCKS)
     Returns
     -------
     list of Call
-        Those of `launches_1d` with any grid, and one whose 32 threads have 12 elements each: a loop of some
-        fixed number of turns fails in one or another.
+        Those of `launches_1d` with any grid, and one whose 32 threads have up to 39 elements each: a loop of
+        some fixed number of turns, or over some first elements, fails in one or another.
     """
-    n, threads = 372, 32
+    n, threads = 1237, 32
     long = Call(f"n = {n}, {in_words((1,), (threads,))}", (1,), (threads,), *build(n, _rng(n, threads)))
     calls = [*launches_1d(build, grids="any", blocks=blocks), long]
     return [replace(call, loop_turns=_share(call) + spare_turns) for call in sorted(calls, key=_cost)]

@@ -46,6 +46,8 @@ class Call:
         Dynamic shared memory of a block, in bytes.
     loop_turns : int or None
         The most turns of loops that a thread may make here; None for the limit of the exercise.
+    gpu_only : bool
+        Whether the simulator leaves this launch out, as it would take too long there.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Call:
     tolerance: float = 0.0
     shared_bytes: int = 0
     loop_turns: int | None = None
+    gpu_only: bool = False
 
 
 @dataclass(frozen=True)

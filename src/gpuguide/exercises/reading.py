@@ -661,7 +661,7 @@ class _Reachable:
                 case ast.Call(func=made, args=[ast.Name(id=function)]) if function in self.functions:
                     if value.keywords:
                         made = ast.Call(made, [], value.keywords)
-                    if re.search(r"\bjit\b", ast.unparse(made)):
+                    if _is_jit(made):
                         yield name, (function, f"@{ast.unparse(made)}\n")
 
     def answer(self, name: str) -> Answer:
@@ -726,9 +726,14 @@ class _Reachable:
                 yield name, evaluate(full, {})
 
     def _unknown(self, name: str, user: str, line: int) -> ArgumentError:
+        advice = "Write a number, or make it an argument."
+        made = [*ast.walk(self.assigned[name])] if name in self.assigned else []
+        handed = {each.id for each in made if isinstance(each, ast.Name)}
+        if handed & {*self.functions} or any(isinstance(each, ast.Lambda) for each in made):
+            advice = f"If it is a function, define {name} with def, under @cuda.jit(device=True)."
         return ArgumentError(
             f"{self.place}, line {line}: {user!r} uses {name!r}, which is known only when the file is "
-            f"executed, and a kernel's file is not. Write a number, or make it an argument."
+            f"executed, and a kernel's file is not. {advice}"
         )
 
     def _piece(self, node: ast.stmt) -> _Piece:
@@ -745,12 +750,10 @@ class _Reachable:
 
 
 def _of_lambda(name: str, value: ast.expr) -> ast.FunctionDef | None:
-    """Return a function for ``cuda.jit(device=True)(lambda x: 2 * x)``; None for anything else."""
+    """Return a function for a lambda, alone or handed to ``cuda.jit`` in any way; None for anything else."""
     match value:
-        case ast.Call(func=decorator, args=[ast.Lambda() as made], keywords=[]):
-            if not isinstance(decorator, ast.Call) and ast.unparse(decorator).rpartition(".")[2] != "jit":
-                return None
-            above = f"@{ast.unparse(decorator)}\n"
+        case ast.Call(func=maker, args=[ast.Lambda() as made], keywords=options) if _is_jit(maker):
+            above = f"@{ast.unparse(ast.Call(maker, [], options) if options else maker)}\n"
         case ast.Lambda() as made:
             above = ""
         case _:
@@ -760,6 +763,11 @@ def _of_lambda(name: str, value: ast.expr) -> ast.FunctionDef | None:
     ).body
     assert isinstance(function, ast.FunctionDef)
     return function
+
+
+def _is_jit(node: ast.expr) -> bool:
+    """Say whether an expression is ``cuda.jit``, or a call of it."""
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node).rpartition(".")[2] == "jit"
 
 
 def _in_lines(function: ast.FunctionDef) -> str:

@@ -18,7 +18,7 @@ from gpuguide.exercises.reading import Answer, check_parameters, undefined, unsu
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.signatures import mismatch
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.simulator.judge import Launch, judge_launch
+from gpuguide.exercises.simulator.judge import Launch, judge_launch, with_writers
 from gpuguide.exercises.simulator.source import prepare
 from gpuguide.exercises.simulator.trace import Figures, Trace
 from gpuguide.measure.clocks import quiet
@@ -76,7 +76,7 @@ def _judged(exercise: Exercise, answer: Answer) -> LaneReport:
         if findings and findings[0].kind == "unsupported":
             return LaneReport("simulator", NOT_AT_HAND, findings[0].message)
         if findings:
-            located = [with_line(finding, answer) for finding in findings]
+            located = [with_line(with_writers(finding, trace), answer) for finding in findings]
             return _failed(trace, located, call, order, n_calls - 1)
         if _size(trace.figures) >= most:
             most, largest = _size(trace.figures), trace
@@ -101,9 +101,12 @@ def _as_data(call: Call) -> Launch:
 
 
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
-    """Yield every launch, then the last one of each block once more, its blocks and threads backwards."""
+    """Yield every launch, then the last one of each block once more, its blocks and threads backwards.
+
+    Those that only a GPU makes are left out.
+    """
     last: dict[tuple[int, ...], tuple[int, Call]] = {}
-    for position, call in enumerate(calls()):
+    for position, call in enumerate(call for call in calls() if not call.gpu_only):
         yield call, "forward"
         # A launch changes copies of its arrays, so it can be made once more of the same call.
         last[call.block] = position, call
@@ -116,7 +119,7 @@ def _holds_nothing(x: np.ndarray[Any, Any]) -> bool:
 
 
 def with_line(finding: Finding, answer: Answer) -> Finding:
-    r"""Add to a wrong element the line that stores into its array, where there is just one.
+    r"""Add to a wrong element the lines that store into its array.
 
     Parameters
     ----------
@@ -128,19 +131,19 @@ def with_line(finding: Finding, answer: Answer) -> Finding:
     Returns
     -------
     Finding
-        With a line, if it could be found.
+        With the lines, if any were found.
 
     Examples
     --------
-    >>> answer = Answer("def k(x, out):\n    i = 0\n    out[i] = x[i]", "k")
-    >>> with_line(Finding("wrong", "out[0] is wrong.", array="out"), answer).line
-    3
+    >>> answer = Answer("def k(x, out):\n    out[0] = 0\n    out[1] = x[1]", "k")
+    >>> with_line(Finding("wrong", "out[2] is wrong.", array="out"), answer).lines
+    (2, 3)
     """
     if finding.line is not None or not finding.array:
         return finding
     nodes = (node for node in ast.walk(answer.tree) if isinstance(node, ast.expr))
-    stores = {node.lineno for node in nodes if _changes(node, finding.array)}
-    return replace(finding, line=stores.pop(), lines=()) if len(stores) == 1 else finding
+    stores = sorted({node.lineno for node in nodes if _changes(node, finding.array)})
+    return replace(finding, line=stores[0], lines=tuple(stores)) if stores else finding
 
 
 def _changes(node: ast.expr, array: str) -> bool:

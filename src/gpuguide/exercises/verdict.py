@@ -27,6 +27,11 @@ _DECIDES = {
     "gpu": "Only a GPU shows whether this exercise is solved.",
 }
 
+_WITHOUT_RESULTS = (
+    "So it does not count as solved yet. Write the kernel without what the simulator lacks, or check it on a "
+    "computer with an NVIDIA GPU."
+)
+
 _WIDTH = 78
 _MOST_SHOWN = 3
 
@@ -85,6 +90,12 @@ class Verdict:
         return judged and self._failed is None
 
     @property
+    def _lacks_results(self) -> bool:
+        """Whether the simulator could not judge, and no other lane has."""
+        tried = any(report.lane == "simulator" and report.state == NOT_AT_HAND for report in self.reports)
+        return tried and self._failed is None and not self._are_right
+
+    @property
     def _undecided(self) -> str:
         """The lane that would decide but did not judge; empty if it did, or if there is no such lane."""
         lane = self.exercise.decided_in
@@ -113,6 +124,8 @@ class Verdict:
         yield _table([_lane_row(report, self.exercise) for report in self.reports])
         if self._are_right and self._undecided:
             yield _paragraph(_DECIDES[self._undecided])
+        if self._lacks_results and isinstance(self.exercise.task, KernelTask):
+            yield _paragraph(_WITHOUT_RESULTS)
         for report in self.reports:
             if report.stats is not None and self.passed:
                 yield _Part("", report.svg) if html else _Part(report.drawing, "")

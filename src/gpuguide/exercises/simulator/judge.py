@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, with_capital
+from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, joined, with_capital
 from gpuguide.exercises.simulator.machine import ATOMIC, READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
 from gpuguide.exercises.simulator.number_rules import NumberType
@@ -21,7 +21,7 @@ from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Access, Figures, In
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Limits
 
-__all__ = ["Launch", "judge_launch", "never_written", "too_narrow"]
+__all__ = ["Launch", "judge_launch", "never_written", "too_narrow", "with_writers"]
 
 _WARP = 32
 # After these, missing results are no news.
@@ -112,7 +112,9 @@ def judge_launch(
     before = {name: list(view.memory.cells) for name, view in launch.views.items()}
     trace = run(
         kernel, launch.grid, launch.block, launch.arguments, order=order, shared_bytes=launch.shared_bytes,
-        watch_doubles=limits.float64_instructions == 0, watch_branches=limits.divergent_branches is not None,
+        watch_doubles=limits.float64_instructions == 0,
+        # A branch may keep a lane from a shuffle or a vote, whose names, and no others, hold "_sync".
+        watch_branches=limits.divergent_branches is not None or "_sync" in kernel.source,
     )  # fmt: skip
     findings = [*trace.findings, *_changed_inputs(launch, before, trace)]
     if any(finding.kind in _PARTS_THREADS for finding in findings):
@@ -275,10 +277,12 @@ def _with_absent_lanes(finding: Finding, launch: Launch, trace: Trace) -> Findin
     """Add to a wrong result that lanes were asked which are not there: they give NaN, or any integer."""
     values = [launch.views[name].values() for name, called in trace.names.items() if called == finding.array]
     useless = any(not isinstance(value, float) or math.isnan(value) for value in values[0])
-    said, line = trace.machine.absent, trace.machine.absent_line
+    said, lines = trace.machine.absent, trace.machine.absent_lines
     if not said or not useless:
         return finding
-    return replace(finding, kind="missing_lane", message=f"{finding.message} {said}", line=line)
+    return replace(
+        finding, kind="missing_lane", message=f"{finding.message} {said}", line=lines[0], lines=lines
+    )
 
 
 def _changed_inputs(launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> Iterator[Finding]:
@@ -297,6 +301,19 @@ def _written(trace: Trace, array: str, cell: int) -> bool:
         region is not None and region.name == array and at == cell and kind != READ
         for region, at, kind, *_ in trace.machine.log
     )
+
+
+def with_writers(finding: Finding, trace: Trace) -> Finding:
+    """Add to a finding without a line those that stored into its element in this launch, if any did."""
+    if finding.line is not None or not finding.index:
+        return finding
+    lines = {
+        trace.machine.sites.line(site)
+        for region, at, kind, site, *_ in trace.machine.log
+        if region is not None and region.name == finding.array and kind != READ
+        if region.index_of(at) == finding.index
+    }
+    return replace(finding, line=min(lines), lines=tuple(sorted(lines))) if lines else finding
 
 
 def never_written(trace: Trace, finding: Finding) -> bool:
@@ -340,7 +357,7 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
         yield from uncoalesced(trace, limits.sectors_per_request)
     if limits.bank_conflicts is not None:
         yield from bank_conflicts(trace, limits.bank_conflicts)
-    yield from _repeated(limits, figures, {trace.names[name] for name in launch.expected})
+    yield from _repeated(limits, trace, {trace.names[name] for name in launch.expected})
     yield from _atomics(limits, figures, trace)
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
@@ -426,11 +443,12 @@ def _of_example(kind: str, message: str, instruction: Instruction, trace: Trace)
     )
 
 
-def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Iterator[Finding]:
+def _repeated(limits: Limits, trace: Trace, results: Collection[str]) -> Iterator[Finding]:
     """Yield arrays of global memory whose elements are read or written too often.
 
     What a kernel itself has written it may read again: the statements limit the reads of its inputs.
     """
+    figures = trace.figures
     for verb, who, most, kind in (
         ("read", "", limits.reads_per_element, READ),
         ("written", "", limits.writes_per_element, WRITE),
@@ -447,8 +465,26 @@ def _repeated(limits: Limits, figures: Figures, results: Collection[str]) -> Ite
                     f"An element of {array.name} is {verb} {_times(len(touches))}{who}, where {_times(most)} "
                     f"{'is' if most == 1 else 'are'} allowed."
                 )
+                message += _again_by_one(touches, most, trace) if verb == "read" else ""
                 index = array.index_of(touches[0][1])
                 yield Finding("limit", message, lines[0], lines, array=array.name, index=index)
+
+
+def _again_by_one(touches: list[Event], allowed: int, trace: Trace) -> str:
+    """Say that a thread reads an element again, where there would be few enough reads without those."""
+    threads = [event[5].thread for event in touches]
+    if len({*threads}) > allowed:
+        return ""
+    thread = max(threads, key=threads.count)
+    lines = sorted({trace.figures.line_of(event) for event in touches if event[5].thread == thread})
+    array = touches[0][0]
+    assert array is not None
+    return (
+        f" {with_capital(str(trace.geometry.thread_id(thread)))} alone reads "
+        f"{element(array.name, array.index_of(touches[0][1]))} {_times(threads.count(thread))}, in "
+        f"{'line' if len(lines) == 1 else 'lines'} {joined([*map(str, lines)])}: each {array.name}[...] "
+        "counts as often as a thread comes to it. Keep the element in a variable."
+    )
 
 
 def _atomics(limits: Limits, figures: Figures, trace: Trace) -> Iterator[Finding]:

@@ -118,8 +118,10 @@ class Machine:
         self.returned = 0
         #: How often a line counted a turn for a thread.
         self._turns: dict[tuple[int, int], int] = defaultdict(int)
-        #: The first operation of a warp that counts on lanes which are not there, in words, and its line.
-        self.absent, self.absent_line = "", 0
+        #: The first operation of a warp that counts on a lane which is not there, in words, and the lines
+        #: to look at: its own, and that of what keeps the lane from it.
+        self.absent = ""
+        self.absent_lines: tuple[int, ...] = ()
         self._left = MOST_STEPS
         self._n_cells = 0
 
@@ -165,6 +167,10 @@ class Machine:
         if own.total() - beyond[guilty] <= most:
             return guilty
         return max(own, key=lambda line: (own[line], -line))
+
+    def turns_of(self, line: int, thread: int) -> int:
+        """Return how many turns of the loop in a line a thread has made so far."""
+        return self._turns[line, thread]
 
     def _turns_of_loops(self) -> Counter[int]:
         turns: Counter[int] = Counter()

@@ -90,6 +90,8 @@ class Sites:
         Sites of atomic operations whose answer nobody looks at.
     loops : mapping
         The line of the innermost ``while`` around each line of its body: what does not end, if not a ``for``.
+    around : mapping
+        The words and lines of the branches and loops around each line, the outermost first.
     """
 
     lines: list[int] = field(default_factory=list)
@@ -97,11 +99,17 @@ class Sites:
     from_the_end: set[tuple[int, int]] = field(default_factory=set)
     unused: set[int] = field(default_factory=set)
     loops: dict[int, int] = field(default_factory=dict)
+    around: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
 
     def new(self, line: int) -> int:
         """Give a place its number."""
         self.lines.append(line)
         return len(self.lines) - 1
+
+    def enter(self, word: str, line: int, node: ast.If | ast.For | ast.While) -> None:
+        """Note what stands around the lines of a statement; those around it have been noted before."""
+        for inside in range(node.body[0].lineno, (node.end_lineno or line) + 1):
+            self.around.setdefault(inside, []).append((word, line))
 
     def line(self, site: int) -> int:
         """Return the line of a place."""
@@ -399,6 +407,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> ast.If:
         """Tell which way the test went."""
+        self.sites.enter("if", node.test.lineno, node)
         node.test = self._branch(node.test)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
         return node
@@ -409,6 +418,7 @@ class _Rewriter(ast.NodeTransformer):
         self.sites.loops |= dict.fromkeys(
             range(node.lineno, (node.end_lineno or node.lineno) + 1), node.lineno
         )
+        self.sites.enter("loop", node.lineno, node)
         node.test = self._branch(node.test)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
         return self._counted(node)
@@ -418,6 +428,7 @@ class _Rewriter(ast.NodeTransformer):
         for inner in ast.walk(node.target):
             if isinstance(inner, ast.Subscript):
                 raise ArgumentError(f"Line {node.lineno} loops over an element, which no kernel can do.")
+        self.sites.enter("loop", node.lineno, node)
         node.iter = self._elements_of(node.iter)
         node.target = self.visit(node.target)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)

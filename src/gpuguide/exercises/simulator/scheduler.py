@@ -374,7 +374,7 @@ class _WaitingBlock:
         return [thread for thread in warp if thread.lane in ready]
 
     def _note_absent(self, operation: str, mask: int, lanes: Mapping[int, _Thread]) -> None:
-        """Remember an operation of a warp that counts on lanes which have ended, or are not in the block."""
+        """Remember an operation of a warp that counts on a lane which does not come to it, and why."""
         for lane, thread in lanes.items() if operation != "syncwarp" else ():
             assert thread.wait is not None
             if operation in _SOURCES:
@@ -383,12 +383,43 @@ class _WaitingBlock:
                 asked = next((n for n in range(WARP_SIZE) if mask >> n & 1 and n not in lanes), lane)
             if 0 <= asked < WARP_SIZE and asked not in lanes:
                 line = self.machine.sites.line(thread.wait.site)
-                self.machine.absent_line = line
+                is_named = bool(mask >> asked & 1)
+                why, cause = self._why_absent(thread, asked, line) if is_named else ("the mask omits it", 0)
+                self.machine.absent_lines = tuple(sorted({line, cause} - {0}))
                 self.machine.absent = (
-                    f"In line {line} lane {lane} of a warp counts on lane {asked} in {operation}, but that "
-                    "has ended or is not in the block."
+                    f"In line {line} lane {lane} of a warp counts on lane {asked} in {operation}, but {why}."
                 )
                 return
+
+    def _why_absent(self, asking: _Thread, lane: int, line: int) -> tuple[str, int]:
+        """Say why a lane does not come to an operation of its warp, and what line keeps it, 0 if none."""
+        number = asking.number - asking.lane + lane
+        if number >= len(self.threads):
+            return f"the block has no lane {lane} there", 0
+        returned = self.threads[number].returned
+        if 0 < returned < line:
+            return f"lane {lane} has returned in line {returned}", returned
+        if parted := self._parted_at(line, self.first + asking.number, self.first + number):
+            word, around = parted
+            does = "does not come to it, because of the if" if word == "if" else "has left the loop"
+            return f"lane {lane} {does} in line {around}", around
+        return f"lane {lane} has ended without it", 0
+
+    def _parted_at(self, line: int, one: int, other: int) -> tuple[str, int] | None:
+        """Return the branch or loop around a line that one thread is in and another is not."""
+        ways: dict[int, dict[tuple[int, int], int]] = {one: {}, other: {}}
+        for _, way, _, at, path, segment, _ in self.machine.branches:
+            if segment.thread in ways:
+                ways[segment.thread][at, path] = way
+        for word, around in self.machine.sites.around.get(line, ()):
+            if word == "if":
+                came = (key for key in ways[other] if key[0] == around)
+                parted = any(ways[one].get(key, ways[other][key]) != ways[other][key] for key in came)
+            else:
+                parted = self.machine.turns_of(around, one) > self.machine.turns_of(around, other)
+            if parted:
+                return word, around
+        return None
 
     def _own_mask(self, thread: _Thread, wait: Wait) -> int:
         """Return the lanes that a thread waits for: itself alone, with a finding, if its mask omits it."""

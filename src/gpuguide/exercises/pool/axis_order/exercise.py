@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from gpuguide.exercises.cases import eighths, in_words, matrix_in_words, poisoned
@@ -15,7 +17,7 @@ LAUNCHES = (
     ((31, 1), (32, 8)),
     ((40, 7), (64, 4)),
     ((9, 30), (16, 16)),
-    ((20, 48), (32, 8)),
+    ((3, 67), (32, 1)),
     ((50, 33), (32, 4)),
     ((0, 5), (32, 8)),
 )
@@ -23,7 +25,8 @@ LAUNCHES = (
 
 def calls() -> list[Call]:
     """Make launches that can take the rows along either axis."""
-    return [_call(*launch) for launch in LAUNCHES]
+    tall = replace(_call((1100, 20), (32, 8)), gpu_only=True)
+    return [*(_call(*launch) for launch in LAUNCHES), tall]
 
 
 def _call(shape: tuple[int, int], block: tuple[int, int]) -> Call:

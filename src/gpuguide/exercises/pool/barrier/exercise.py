@@ -16,8 +16,9 @@ def calls() -> list[Call]:
 def _build(
     n: int, rng: np.random.Generator, _grid: int, threads: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    # More digits than half precision has.
+    # Of either sign, and with more digits than half precision has.
     x = (rng.permutation(n) + 2049).astype(np.float32) / 8
+    x = np.where(x % 1 < 0.5, -x, x)
     parts = [np.roll(x[start : start + threads], 1) for start in range(0, n, threads)]
     return {"x": x}, {"x": np.concatenate([x[:0], *parts])}
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gpuguide.exercises.cases import BLOCKS, in_words
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.exercises.model import Call, Exercise, KernelTask
 
-LENGTHS = {1: (0, 1, 2, 7), 32: (31, 32, 33, 97), 96: (32, 96, 97, 193), 256: (255, 256, 257, 521)}
+# The longest has so many elements for each thread that no fixed run of them will do.
+LENGTHS = {1: (0, 1, 2, 7), 32: (31, 32, 33, 1231), 96: (32, 96, 97, 193), 256: (255, 256, 257, 521)}
+SPARE_TURNS = 7
 
 
 def calls() -> list[Call]:
@@ -21,9 +23,14 @@ def calls() -> list[Call]:
 
 
 def _call(n: int, threads: int) -> Call:
-    x = np.random.default_rng(n).permutation(n).astype(np.float32) / 8 + 1024
+    places = np.random.default_rng(n).permutation(n)
+    # Of either sign, and with more digits than half precision has.
+    x = places.astype(np.float32) / 8 + 1024
+    x = np.where(places % 2, -x, x)
     expected = np.concatenate([x[1:], x[-1:]])
-    return Call(f"n = {n}, {in_words((1,), (threads,))}", (1,), (threads,), {"x": x}, {"x": expected})
+    label = f"n = {n}, {in_words((1,), (threads,))}"
+    turns = -(-n // threads) + SPARE_TURNS
+    return Call(label, (1,), (threads,), {"x": x}, {"x": expected}, loop_turns=turns)
 
 
 EXERCISE = Exercise(
@@ -34,7 +41,6 @@ EXERCISE = Exercise(
     teaches="Reading what another thread overwrites is a race; in a loop all threads must reach the barrier.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(loop_turns=8),
         signature=("float32[::1]",),
         parameters=("x",),
     ),
