@@ -263,7 +263,7 @@ class _Before:
 class _End:
     """One end of a handover: an atomic operation of a thread, and the fence before it, if any."""
 
-    cell: tuple[int, int, int]
+    cell: int
     thread: int
     epoch: int
     position: int
