@@ -27,7 +27,7 @@ import numpy as np
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.exercises.constants import evaluate, is_constant
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.simulator.rewriting import own_nodes
+from gpuguide.exercises.simulator.rewriting import assigned_by, bound_by, own_nodes
 from gpuguide.exercises.stand_ins.cupy_imports import importable
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 
@@ -345,7 +345,7 @@ class _Collected:
             text, line = f"@cuda.jit(device=True)\n{text}", line - 1
         # Only the kernel's own file has the line numbers that messages show.
         self.file = self.file or place
-        renamed = re.sub(rf"\bdef\s+{re.escape(function.__name__)}\b", f"def {name}", text, count=1)
+        renamed = _renamed(text, function.__name__, name)
         self.functions[name] = _Piece(renamed, line if place == self.file else 0)
         for needed, value in _outside(function, ast.parse(text)):
             if needed in self.objects and self.objects[needed] is not value:
@@ -601,7 +601,7 @@ class _Reachable:
         self, tree: ast.Module, functions: dict[str, ast.FunctionDef], text: str, place: str
     ) -> None:
         self.functions, self.lines, self.place = functions, text.splitlines(), place
-        self.imports = {bound: node for node in tree.body for bound in self._bound(node)}
+        self.imports = {name: node for node in tree.body for name in self._bound(node)}
         self.assigned = dict(assigned for node in tree.body for assigned in _assigned(node))
         self.imports |= dict(self._aliases())
         self.other_names = dict(self._other_names())
@@ -615,15 +615,14 @@ class _Reachable:
         self.kept: dict[int, ast.stmt] = {}
         self.constants: dict[str, object] = {}
 
-    def _bound(self, node: ast.stmt) -> Iterator[str]:
-        if isinstance(node, _Import):
-            for alias in node.names:
-                if alias.name == "*":
-                    raise ArgumentError(
-                        f"{self.place}, line {node.lineno}: {ast.unparse(node)!r} does not say which names "
-                        f"it imports. Import the names that you use."
-                    )
-                yield alias.asname or alias.name.partition(".")[0]
+    def _bound(self, node: ast.stmt) -> dict[str, str]:
+        bound = dict(bound_by(node))
+        if "*" in bound:
+            raise ArgumentError(
+                f"{self.place}, line {node.lineno}: {ast.unparse(node)!r} does not say which names "
+                f"it imports. Import the names that you use."
+            )
+        return bound
 
     def _unsettled(self, node: ast.stmt) -> Iterator[tuple[str, int]]:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef | _Import):
@@ -640,7 +639,7 @@ class _Reachable:
                 continue
             base, *parts = ast.unparse(value).split(".")
             if base in known and not _is_value(value):
-                home, _, last = ".".join([_full_name(known[base], base), *parts]).rpartition(".")
+                home, _, last = ".".join([dict(bound_by(known[base]))[base], *parts]).rpartition(".")
                 if (home or last).partition(".")[0] in ("math", "numba", "numpy"):
                     (line,) = ast.parse(f"{f'from {home} ' * bool(home)}import {last} as {name}").body
                     known[name] = ast.copy_location(line, value)
@@ -655,14 +654,9 @@ class _Reachable:
     def _other_names(self) -> Iterator[tuple[str, tuple[str, str]]]:
         """Yield names for a function, such as ``g = cuda.jit(device=True)(f)``, with it and its decorator."""
         for name, value in self.assigned.items():
-            match value:
-                case ast.Name(id=function) if function in self.functions:
-                    yield name, (function, "")
-                case ast.Call(func=made, args=[ast.Name(id=function)]) if function in self.functions:
-                    if value.keywords:
-                        made = ast.Call(made, [], value.keywords)
-                    if _is_jit(made):
-                        yield name, (function, f"@{ast.unparse(made)}\n")
+            function, decorator = _undecorated(value)
+            if isinstance(function, ast.Name) and function.id in self.functions:
+                yield name, (function.id, decorator)
 
     def answer(self, name: str) -> Answer:
         """Return the answer whose kernel has this name."""
@@ -689,8 +683,8 @@ class _Reachable:
         function, decorator = self.other_names[name]
         node = self.functions[function]
         piece = self._piece(node)
-        text = re.sub(rf"\bdef\s+{function}\b", f"def {name}", piece.text, count=1)
-        self.renamed[name] = _Piece(decorator + text, piece.line - bool(decorator))
+        text = decorator + _renamed(piece.text, function, name)
+        self.renamed[name] = _Piece(text, piece.line - bool(decorator))
         self._keep_used(node, name)
 
     def _keep_used(self, node: ast.FunctionDef, name: str) -> None:
@@ -721,7 +715,7 @@ class _Reachable:
     def _imported_values(self, names: set[str]) -> Iterator[tuple[str, object]]:
         """Yield imports that are values themselves, as ``from math import inf`` is."""
         for name in names & set(self.imports):
-            full = ast.parse(_full_name(self.imports[name], name), mode="eval").body
+            full = ast.parse(dict(bound_by(self.imports[name]))[name], mode="eval").body
             if _is_value(full):
                 yield name, evaluate(full, {})
 
@@ -751,36 +745,34 @@ class _Reachable:
 
 def _of_lambda(name: str, value: ast.expr) -> ast.FunctionDef | None:
     """Return a function for a lambda, alone or handed to ``cuda.jit`` in any way; None for anything else."""
-    match value:
-        case ast.Call(func=maker, args=[ast.Lambda() as made], keywords=options) if _is_jit(maker):
-            above = f"@{ast.unparse(ast.Call(maker, [], options) if options else maker)}\n"
-        case ast.Lambda() as made:
-            above = ""
-        case _:
-            return None
-    (function,) = ast.parse(
-        f"{above}def {name}({ast.unparse(made.args)}): return {ast.unparse(made.body)}"
-    ).body
+    made, decorator = _undecorated(value)
+    if not isinstance(made, ast.Lambda):
+        return None
+    text = f"{decorator}def {name}({ast.unparse(made.args)}): return {ast.unparse(made.body)}"
+    (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)
     return function
 
 
-def _is_jit(node: ast.expr) -> bool:
-    """Say whether an expression is ``cuda.jit``, or a call of it."""
-    return ast.unparse(node.func if isinstance(node, ast.Call) else node).rpartition(".")[2] == "jit"
+def _undecorated(value: ast.expr) -> tuple[ast.expr, str]:
+    """Return what is handed to ``cuda.jit``, in any way, and a line that decorates it; else the value."""
+    match value:
+        case ast.Call(func=maker, args=[made], keywords=options):
+            last = ast.unparse(maker.func if isinstance(maker, ast.Call) else maker).rpartition(".")[2]
+            if last == "jit":
+                return made, f"@{ast.unparse(ast.Call(maker, [], options) if options else maker)}\n"
+    return value, ""
+
+
+def _renamed(text: str, name: str, other: str) -> str:
+    """Return the text of a function under another name."""
+    return re.sub(rf"\bdef\s+{re.escape(name)}\b", f"def {other}", text, count=1)
 
 
 def _in_lines(function: ast.FunctionDef) -> str:
     """Return the text of a function that was made of a lambda: a line for it, and one for its decorator."""
     decorators = "".join(f"@{ast.unparse(each)}\n" for each in function.decorator_list)
     return f"{decorators}def {function.name}({ast.unparse(function.args)}): {ast.unparse(function.body[0])}"
-
-
-def _full_name(node: ast.stmt, bound: str) -> str:
-    """Return the full name of what an import binds to a name."""
-    assert isinstance(node, _Import)
-    home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
-    return next((f"{home}{each.name}" for each in node.names if each.asname == bound), f"{home}{bound}")
 
 
 def _decided(body: list[ast.stmt], known: dict[str, object]) -> Iterator[ast.stmt]:
@@ -809,22 +801,9 @@ def _is_value(node: ast.expr) -> bool:
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Yield the names that a statement assigns, with the expressions."""
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            yield from _parts(target, node.value)
-    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-        yield node.target.id, node.value
-
-
-def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each name of a target with its part of the value: of ``A, B = 1, 2`` two."""
-    if isinstance(target, ast.Name):
-        yield target.id, value
-    elif (
-        isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts)
-    ):
-        for each, part in zip(target.elts, value.elts, strict=True):
-            yield from _parts(each, part)
+    for target, value in assigned_by(node):
+        if isinstance(target, ast.Name):
+            yield target.id, value
 
 
 def read_host_file(path: Path, name: str = "", preferred: str = "") -> Answer:
@@ -1018,14 +997,8 @@ _INSIDE_ONLY = frozenset(
 
 def _known_inside_only(answer: Answer) -> Iterator[Finding]:
     """Yield uses of a name that stands outside of the kernel for what Numba looks up only inside."""
-    tree = ast.parse(answer.source)
-    full = {
-        bound: f"{node.module}.{alias.name}"
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        for bound in [alias.asname or alias.name]
-    }
+    tree = answer.tree
+    full = dict(each for node in tree.body for each in bound_by(node))
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         free = _free_names(function)
         for node in (each for each in ast.walk(function) if isinstance(each, ast.Name) and each.id in free):
@@ -1071,12 +1044,7 @@ def undefined(answer: Answer) -> list[Finding]:
     Line 3 uses y, which is not defined.
     """
     tree = answer.tree
-    bound = {
-        alias.asname or alias.name.partition(".")[0]
-        for node in tree.body
-        if isinstance(node, _Import)
-        for alias in node.names
-    }
+    bound = {name for node in tree.body for name, _ in bound_by(node)}
     assigned = {name for node in tree.body for name, _ in _assigned(node)}
     known = {*bound, *assigned, *answer.constants, *dir(builtins)}
     nodes = [*ast.walk(tree)]

@@ -209,7 +209,7 @@ class _Unaliased(ast.NodeTransformer):
         self.meant: dict[str, ast.expr] = {}
         assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign | ast.AnnAssign)]
         for node in sorted(assigned, key=lambda node: (node.lineno, node.col_offset)):
-            for target, value in _pairs(node):
+            for target, value in assigned_by(node):
                 if isinstance(target, ast.Name) and isinstance(value, ast.Name | ast.Attribute):
                     full = self.visit(copy.deepcopy(value))  # `a = cuda.atomic` may stand above `add = a.add`
                     meant = _of_cuda(full, imports)
@@ -226,7 +226,7 @@ class _Unaliased(ast.NodeTransformer):
         return self._without(node)
 
     def _without(self, node: ast.Assign | ast.AnnAssign) -> ast.stmt:
-        pairs = [*_pairs(node)]
+        pairs = [*assigned_by(node)]
         left = [pair for pair in pairs if not (isinstance(pair[0], ast.Name) and pair[0].id in self.meant)]
         if pairs and not left:
             return _at(node, ast.Pass())
@@ -241,16 +241,37 @@ class _Unaliased(ast.NodeTransformer):
         return _at(node, copy.deepcopy(self.meant[node.id])) if node.id in self.meant else node
 
 
-def _pairs(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what an assignment sets, and to what: of ``a, b = 1, 2`` two."""
+def assigned_by(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what an assignment sets, and to what: of ``a, b = 1, 2`` two; of other nodes, nothing."""
     match node:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            if len(targets) == len(values):
-                yield from zip(targets, values, strict=True)
-        case ast.Assign(targets=[target], value=value):
-            yield target, value
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _parts(target, value)
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             yield target, value
+        case ast.NamedExpr(target=target, value=value):
+            yield target, value
+
+
+def _parts(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match target, value:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            for each, its in zip(targets, values, strict=True):
+                yield from _parts(each, its)
+        case _:
+            yield target, value
+
+
+def bound_by(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Yield the names that an import binds, each with what it stands for in full; of others, nothing."""
+    match node:
+        case ast.Import(names=aliases):
+            for alias in aliases:
+                first = alias.name.partition(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (first, first)
+        case ast.ImportFrom(module=module, names=aliases):
+            for alias in aliases:
+                yield alias.asname or alias.name, f"{module}.{alias.name}"
 
 
 class Waits:

@@ -8,7 +8,8 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import CodeType, MappingProxyType
@@ -18,7 +19,7 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.exercises.simulator import names
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES
-from gpuguide.exercises.simulator.rewriting import WAITING, Sites, own_nodes, rewrite
+from gpuguide.exercises.simulator.rewriting import WAITING, Sites, assigned_by, bound_by, own_nodes, rewrite
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -205,14 +206,8 @@ def _chosen(functions: Mapping[str, ast.FunctionDef], name: str) -> ast.Function
 
 def _imports(tree: ast.Module) -> dict[str, str]:
     """Return what the imports at the top level bind, by full names."""
-    found: dict[str, str] = {}
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                first = alias.name.partition(".")[0]
-                found |= {alias.asname: alias.name} if alias.asname else {first: first}
-        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    bound = (each for node in tree.body for each in bound_by(node))
+    found = {name: full for name, full in bound if not full.startswith("__future__.")}
     if "numba.float16" in found.values():
         raise ArgumentError(
             "The source imports float16 from numba, where it is not. Import types, and write types.float16."
@@ -227,18 +222,10 @@ def _constants(
 ) -> dict[str, object]:
     """Return the constants that are assigned at the top level; what is no constant is left out."""
     found = dict(known)
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
-            case _:
-                continue
-        try:
-            found[name] = evaluate(value, found)
-        except ValueError:
-            continue
+    for target, value in (each for node in tree.body for each in assigned_by(node)):
+        if isinstance(target, ast.Name):
+            with suppress(ValueError):
+                found[target.id] = evaluate(value, found)
     return found
 
 
@@ -252,11 +239,10 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
     for function in functions:
         found += [_calls_itself(call) for call in _calls_of(function.name, function)][:1]
         known = _Known(function)
-        found += [_type(call) for call, _ in _made_arrays(function) if _of_python(call)]
         for call, space in _made_arrays(function):
-            found += [_shape(call, space, part) for part in _shape_of(call) if not known.is_constant(part)][
-                :1
-            ]
+            found += [_type(call)] if _of_python(call) else []
+            unknown_parts = [part for part in _shape_of(call) if not known.is_constant(part)]
+            found += [_shape(call, space, part) for part in unknown_parts[:1]]
     return found
 
 
@@ -335,24 +321,13 @@ class _Known:
         stores = [node.id for node in own if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
         #: What each variable is set to; None where that is more than one thing, or is not written out.
         self._set_to: dict[str, ast.expr | None] = {**dict.fromkeys(arguments), **dict.fromkeys(stores)}
-        for node in own:
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    self._note(targets, value, stores)
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    self._note([target], value, stores)
-                case ast.NamedExpr(target=target, value=value):
-                    self._note([target], value, stores)
-
-    def _note(self, targets: Sequence[ast.expr], value: ast.expr, stores: Sequence[str]) -> None:
-        for target in targets:
-            if isinstance(target, ast.Name) and stores.count(target.id) == 1:
-                self._set_to[target.id] = value
-            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                for part, its in zip(target.elts, value.elts, strict=False):
-                    self._note([part], its, stores)
-            elif isinstance(target, ast.Tuple) and isinstance(value, ast.Name):
-                self._note(target.elts, value, stores)  # known if the tuple is
+        for target, value in (each for node in own for each in assigned_by(node)):
+            parts = [target]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Name):
+                parts = target.elts  # known if the tuple of that name is
+            for part in parts:
+                if isinstance(part, ast.Name) and stores.count(part.id) == 1:
+                    self._set_to[part.id] = value
 
     def is_constant(self, part: ast.expr, within: frozenset[str] = frozenset()) -> bool:
         """Say whether a part of a shape is a number, the name of one, or an element of a tuple of them."""
