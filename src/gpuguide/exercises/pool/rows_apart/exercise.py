@@ -17,19 +17,24 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.machine.backends import cupy
 
-# Shapes of the image and of the weights, and what numbers are smaller than: the plainest first. From the
-# fifth on, sums are too large for single precision; products of the last fit into int64 alone. Each comes
-# twice, with other numbers.
+# Shapes of the image and of the weights, and what numbers are smaller than: the plainest first. From
+# 9999 on, sums are too large for single precision; of the last, a factor needs more than 32 bits, too. In
+# three in a row the rows are eight numbers apart, which is made up of others.
 CASES = (
     ((1, 3), (1, 2), 10),
     ((2, 2), (2, 2), 10),
     ((1, 1), (1, 1), 10),
     ((3, 1), (2, 2), 10),
+    ((3, 4), (1, 3), 10),
+    ((1, 4), (3, 2), 10),
     ((5, 6), (3, 3), 9999),
+    ((5, 4), (3, 5), 9999),
+    ((5, 7), (3, 2), 9999),
     ((7, 4), (2, 5), 9999),
     ((1, 9), (3, 1), 9999),
     ((2, 3), (4, 6), 9999),
-    ((5, 5), (2, 3), 2**29),
+    ((4, 20), (3, 17), 9999),
+    ((5, 5), (2, 3), 2**40),
 )
 MOST_LAUNCHES = 8
 
@@ -65,17 +70,20 @@ def _judge(function: Callable[..., Any], cp: Any) -> Iterator[Finding]:
 def _findings(
     function: Callable[..., Any], cp: Any, of_image: _Shape, of_weights: _Shape, largest: int
 ) -> Iterator[Finding]:
-    """Pass images and weights of the same shapes twice: neither may get what belongs to the other."""
+    """Call it twice with the same arrays, which then hold other numbers: nothing of the first call fits."""
     shapes = f"image of {of_image[0]} x {of_image[1]} and weights of {of_weights[0]} x {of_weights[1]}"
     shapes += ", all large numbers," if largest > 2**16 else ""
     first, second = (_inputs(of_image, of_weights, largest, seed) for seed in (0, 1))
-    result, found = _called(function, cp, f"For an {shapes}", first)
+    on_gpu = [cp.asarray(each) for each in first]
+    result, found = _called(function, cp, f"For an {shapes}", on_gpu, first)
     if found:
         yield from found
         return
     kept = result.get()
-    case = f"For a second {shapes}"
-    _, found = _called(function, cp, case, second, kept)
+    case = f"For other numbers in the same {shapes}"
+    for array, numbers in zip(on_gpu, second, strict=True):
+        array.set(numbers)
+    _, found = _called(function, cp, case, on_gpu, second, kept)
     yield from found
     if not found and not np.array_equal(result.get(), kept):
         message = f"{case} the function changed the result of the first one: it must return a new array."
@@ -83,10 +91,14 @@ def _findings(
 
 
 def _called(
-    function: Callable[..., Any], cp: Any, case: str, inputs: list[Any], before: Any = None
+    function: Callable[..., Any],
+    cp: Any,
+    case: str,
+    on_gpu: list[Any],
+    inputs: list[Any],
+    before: Any = None,
 ) -> tuple[Any, list[Finding]]:
     """Call it, and compare the result with what it must be."""
-    on_gpu = [cp.asarray(each) for each in inputs]
     if isinstance(cp, FakeCupy):
         cp.gpu.log.clear()  # the copies so far are ours
         cp.unset_read_at = None
@@ -99,7 +111,7 @@ def _called(
     on_host = result.get()
     finding = compare_values(case, on_host, _expected(*inputs))
     if finding and before is not None and np.array_equal(on_host, before):
-        message = f"{finding.message} The second image of this shape got the first one's result."
+        message = f"{finding.message} That is the result of the call before."
         return result, [replace(finding, message=message)]
     if moved:
         return result, [moved]
@@ -149,9 +161,14 @@ def _explained(finding: Finding, cp: FakeCupy, result: Any) -> Finding:
 
 
 def _inputs(of_image: _Shape, of_weights: _Shape, largest: int, seed: int) -> list[Any]:
-    rng = np.random.default_rng((*of_image, seed))
+    rng = np.random.default_rng((*of_image, *of_weights, seed))
+    limits = (largest, min(largest, 2**20))
     # No zero among them, which would hide a wrong place.
-    return [rng.integers(max(1, largest // 9999), largest, shape) for shape in (of_image, of_weights)]
+    numbers = [
+        rng.integers(max(1, limit // 9999), limit, shape)
+        for limit, shape in zip(limits[:: -1 if seed else 1], (of_image, of_weights), strict=True)
+    ]
+    return [each * rng.choice([-1, 1], each.shape) for each in numbers] if seed else numbers
 
 
 def _expected(image: Any, weights: Any) -> Any:
