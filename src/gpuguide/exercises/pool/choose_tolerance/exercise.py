@@ -78,6 +78,9 @@ def right_sums() -> Iterator[Case]:
         yield _summed(f"positive values in {threads} threads", positive, threads)
     yield _summed("values in ascending order", np.sort(positive), 500)
     yield _summed("values that cancel out", np.concatenate([signed, -signed[::-1]]), 128)
+    yield _summed(
+        "values that cancel out to exactly 0", np.tile(np.array([0.75, -0.75], np.float32), 640), 64
+    )
     yield _summed("very small values", signed * np.float32(2.0**-80), 1000)
     yield _summed("very large values", signed * np.float32(2.0**80), 1000)
     yield _summed("one thread whose sum swallows each value", _swallowed(4097, 1), 1)
@@ -114,6 +117,9 @@ def wrong_sums() -> Iterator[Case]:
         4096,
         6.7e6,
         True,
+    )
+    yield Case(
+        "whole numbers whose sum came out with a fraction", False, 1233.75, 1234.0, 10**4, 64, 6.7e5, True
     )
     yield Case(
         "ten million whole numbers of which one came twice", False, -55.0, -56.0, ten_million, 1, 6.7e6, True
