@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -13,7 +14,11 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, shown
 
-NEAR = 1e-5  # of the largest weight
+# Of the largest weight: where vectors come as near as this there are some, and where none come as near as
+# that there are none. Between the two, either answer is right.
+NEAR, FAR = 1e-6, 5e-5
+# How far off the vectors may be that were returned; those of the hints are off by four times NEAR at most.
+MOST_OFF = 1e-5
 
 
 @cache
@@ -28,9 +33,17 @@ def cases() -> tuple[tuple[str, np.ndarray[Any, Any], bool], ...]:
     spoiled = np.outer(gauss, gauss)
     spoiled[0, 14] += 1e-4
     rounded = np.outer(gauss, gauss)
-    rounded[7, 3] += 2e-6
-    spike = np.zeros((3, 5))
-    spike[1, 2], spike[0, 0] = 1, 5e-6
+    rounded[7, 3] += 1.8 * NEAR
+    box = np.ones((41, 41))
+    # The best vectors share such an error among four weights.
+    box_rounded, box_spoiled = box.copy(), box.copy()
+    box_rounded[9, 9] += 3.6 * NEAR
+    box_spoiled[9, 9] += 4.8 * FAR
+    # Singular values and norms add up what no product is off by.
+    spike = 0.9 * NEAR * np.where(np.indices((15, 15)).sum(axis=0) % 2, -1, 1)
+    spike[7, 7] = 1
+    two = np.zeros((3, 5))
+    two[1, 2], two[0, 0] = 1, 1.2 * FAR
     small = np.outer(gauss, gauss[:5]) * 1e-6
     small_spoiled = small.copy()
     small_spoiled[3, 3] *= 1.01
@@ -48,16 +61,26 @@ def cases() -> tuple[tuple[str, np.ndarray[Any, Any], bool], ...]:
         ("a single row", np.array([[0.0, 2.0, -1.0]]), True),
         ("a single column", np.array([[0.0], [2.0], [-1.0]], np.float32), True),
         ("weights of which one is off by a rounding", rounded, True),
+        ("a box whose largest weight is off by a rounding", box_rounded, True),
         ("one weight among roundings", spike, True),
         ("very small weights", small, True),
-        ("weights as small as only double precision holds", np.outer(gauss, gauss) * 1e-60, True),
-        ("weights as large as only double precision holds", np.outer(gauss, gauss) * 1e60, True),
+        *(
+            (f"weights around {scale:g} in {dtype}", (np.outer(gauss, gauss) * scale).astype(dtype), True)
+            for dtype, scale in (
+                ("float32", 1e-30),
+                ("float32", 1e30),
+                ("float64", 1e-200),
+                ("float64", 1e200),
+            )
+        ),
         ("a filter for corners", np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], float), False),
         ("a Gaussian that lies across the axes", tilted, False),
         ("a line across", np.eye(5, dtype=np.float32), False),
         ("a difference of two Gaussians", np.outer(gauss, gauss) - np.outer(gauss**2, gauss**2), False),
         ("a Gaussian of which one weight is wrong", spoiled, False),
         ("very small weights of which one is wrong", small_spoiled, False),
+        ("a box of which one weight is wrong", box_spoiled, False),
+        ("two weights that share no row and no column, one of them small", two, False),
     )
 
 
@@ -89,16 +112,18 @@ def _wrong(case: str, result: Any, weights: np.ndarray[Any, Any], can_be_split: 
             f"{case} the vectors must have the shapes {weights.shape[:1]} and {weights.shape[1:]}; got "
             f"{column.shape} and {row.shape}.",
         )
-    off = np.abs(np.outer(column, row) - weights).max() / np.abs(weights).max()
-    if not can_be_split:
-        return Finding(
-            "wrong",
-            f"{case} there are no such vectors; those returned are off by {off:.2g} of the largest weight.",
-        )
-    # A little more than the statement allows, for the last rounding.
-    if not off <= 1.1 * NEAR:
-        return Finding("wrong", f"{case} the product is off by {off:.2g} of the largest weight.")
-    return None
+    with np.errstate(all="ignore"):
+        off = np.abs(np.outer(column, row) - weights).max() / np.abs(weights).max()
+    unlike = next((x for x in (*column, *row) if not math.isfinite(x)), None)
+    problem = ""
+    if unlike is not None:
+        why = "a number on the way was too large or too small" if weights.all() else "a zero was divided by"
+        problem = f"the vectors contain {unlike}: {why}"
+    elif not can_be_split:
+        problem = f"there are no such vectors; those returned are off by {off:.2g} of the largest weight"
+    elif not off <= 1.1 * MOST_OFF:  # a little more than the statement allows, for the last rounding
+        problem = f"the product is off by {off:.2g} of the largest weight"
+    return Finding("wrong", f"{case} {problem}.") if problem else None
 
 
 EXERCISE = Exercise(
