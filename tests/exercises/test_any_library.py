@@ -56,7 +56,7 @@ def test_right_answers_hold_what_the_statement_promises(name, dtype):
     namespace: dict = {}
     exec(RIGHT_ANSWERS[name], namespace)
     for steps in tables(np.random.default_rng(0), dtype):
-        for step in (1.0, STEPS[dtype]):
+        for step in (1.0, STEPS[dtype], 1 / STEPS[dtype]):
             readings = OtherArray(OtherLibrary(), (steps * step).astype(dtype))
             scores = namespace["scores"](readings)._data
             assert scores.dtype == dtype
@@ -69,20 +69,22 @@ def test_the_tables_are_those_of_the_statement(case):
     rows, columns, dtype = case
     first, second = (_table(rows, columns, dtype, seed).astype(np.float64) for seed in (0, 1))
     assert 2 <= rows <= 100
-    for table in (first, second):
+    for table, step in ((first, STEPS[dtype]), (second, 1 / STEPS[dtype])):
         steps = table.copy()
-        steps[:, 2:3] /= STEPS[dtype]
+        steps[:, 3:4] /= step
         assert np.array_equal(steps, np.rint(steps))
         assert np.abs(steps).max() <= FURTHEST[dtype]
         spreads = steps.std(axis=0, ddof=1)
-        assert ((spreads >= LEAST_SPREAD) | (np.arange(columns) == 1)).all()
-        assert (spreads[1:2] == 0).all()
+        assert ((spreads >= LEAST_SPREAD) | (np.arange(columns) == 2)).all()
+        assert (spreads[2:3] == 0).all()
     assert not np.allclose(exact_scores(first), exact_scores(second), atol=0.1)
 
 
 # Of a wrong answer: what is said, and a piece of the line that is named.
 TOLD = {
     "clips_the_spread": ("All readings of this sensor are smaller than 3e-101, and they differ.", ""),
+    "one_spread_for_all": ("For 4 readings of 3 sensors in float64 element (0, 1) of the result", ""),
+    "compares_two_readings": ("and the last are 3, its mean; others differ.", ""),
     "remembers_results": ("The second table of this shape got the first one's result.", ""),
     "one_array_for_all": ("the function changed the scores of the first one", ""),
     "in_double_precision": ("line 9 works in float64", "xp.astype((x - m)"),

@@ -15,24 +15,19 @@ from gpuguide.exercises.stand_ins.judging import attempt, shown
 from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.other_library import OtherArray, OtherLibrary
 
-# Rows, columns and dtype, the plainest first; the columns are those of `ABOUT`. Each comes twice, with other
+# Rows, columns and dtype, the plainest first; the columns are those of `_table`. Each comes twice, with other
 # numbers.
 CASES = (
-    *((3, 1, np.float64), (4, 2, np.float64), (2, 2, np.float32), (5, 3, np.float64), (5, 3, np.float32)),
-    *((33, 4, np.float64), (100, 4, np.float32)),
+    *((3, 1, np.float64), (4, 3, np.float64), (2, 3, np.float32), (5, 4, np.float64), (5, 4, np.float32)),
+    *((33, 6, np.float64), (100, 6, np.float32)),
 )
 # Single precision somewhere on the way of float64 shows.
 TOLERANCES: dict[type, float] = {np.float32: 1e-5, np.float64: 1e-9}
-# The smallest step that the statement allows. No threshold tells such a spread from none.
+# The smallest step that the statement allows; the largest is one divided by it. No threshold tells such a
+# spread from none.
 STEPS: dict[type, float] = {np.float32: 2.0**-50, np.float64: 2.0**-340}
 # How far from zero, in steps. In float64 the mean of squares less the square of the mean has no digit left.
-FAR: dict[type, int] = {np.float32: 60, np.float64: 2**24}
-ABOUT = (
-    "",
-    "This sensor always reads {largest:g}.",
-    "All readings of this sensor are smaller than {beyond:.0e}, and they differ.",
-    "The readings of this sensor are near {largest:.0f}, and differ by less than 100.",
-)
+FAR: dict[type, int] = {np.float32: 90, np.float64: 2**25 - 10}
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -104,10 +99,19 @@ def _cause(library: OtherLibrary, dtype: Any) -> tuple[int | None, str]:
 
 
 def _about(table: Any, column: int) -> str:
-    if column == 3 and table.dtype == np.float32:  # not far at all
-        return ""
-    largest = float(np.abs(table[:, column]).max())
-    return ABOUT[column].format(largest=table[0, column] if column == 1 else largest, beyond=2 * largest)
+    """Say what is special about a column of `_table`."""
+    first, largest = table[0, column], float(np.abs(table[:, column]).max())
+    if column == 2:
+        return f"This sensor always reads {first:g}."
+    if column == 3 and largest > 1:
+        return f"This sensor has readings as large as {largest:.0e}."
+    if column == 3:
+        return f"All readings of this sensor are smaller than {2 * largest:.0e}, and they differ."
+    if column == 4 and table.dtype == np.float64:
+        return f"The readings of this sensor are near {largest:.0f}, and differ by less than 100."
+    if column == 5:
+        return f"The first two readings of this sensor and the last are {first:g}, its mean; others differ."
+    return ""
 
 
 def _too_precise(library: OtherLibrary, line: int | None) -> Finding:
@@ -124,13 +128,20 @@ def _too_precise(library: OtherLibrary, line: int | None) -> Finding:
 def _table(rows: int, columns: int, dtype: type, seed: int) -> Any:
     """Make readings within what the statement says: whole numbers of steps, so that their sums are exact."""
     rng = np.random.default_rng((rows, seed))
-    table = rng.integers(-35, 36, (rows, 4)).astype(np.float64)
-    table[0], table[1] = (19, -17) if seed else (10, 30)  # no sensor but the second always reads the same
+    table = rng.integers(-35, 36, (rows, 6)).astype(np.float64)
+    table[0], table[1] = (19, -17) if seed else (10, 30)  # no sensor but the third always reads the same
     if rows == 3:
         table[2] = -50 if seed else 20
-    table[:, 1] = 7 if seed else 12
-    table[:, 2] *= STEPS[dtype]
-    table[:, 3] += FAR[dtype]
+    table[:, 1] *= 2
+    table[:, 2] = 7 if seed else 12
+    table[:, 3] *= 1 / STEPS[dtype] if seed else STEPS[dtype]
+    # As near to each other as readings may be that differ.
+    table[:, 4] = FAR[dtype] + np.where((np.arange(rows) + seed) % 2, 10, -10)
+    # Whoever compares a few readings, or one with the mean, takes these for equal.
+    table[:, 5] = -5 if seed else 3
+    pairs = table[2 : 2 + (rows - 3) // 2 * 2, 5]
+    pairs[::2] += 20
+    pairs[1::2] -= 20
     return table[:, :columns].astype(dtype)
 
 
