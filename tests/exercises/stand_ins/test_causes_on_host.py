@@ -163,8 +163,15 @@ CAUSES = {
     ),
     "twice the rate": (
         "latency_and_rate", "float(1 / slope)", "float(2 / slope)",
-        "1024 bytes in 10.0 µs; 16384 bytes in 10.3 µs; 262144 bytes in 15.2 µs; ..., the rate must be "
+        "1024 bytes in 14.6 µs; 16384 bytes in 14.9 µs; 262144 bytes in 19.8 µs; ..., the rate must be "
         "5e+10 bytes per second within 5 %; got 1e+11.",
+    ),
+    "seconds per byte": (
+        "latency_and_rate", "float(1 / slope)", "float(slope)", "got 2e-11, which is one divided by it.",
+    ),
+    "the rate first": (
+        "latency_and_rate", "float(latency_s), float(1 / slope)", "float(1 / slope), float(latency_s)",
+        "the two numbers are swapped: the latency comes first.",
     ),
     "a preparation while the clock runs": (
         LYING, "        operation.prepare()\n        gpu.synchronize()  # the preparation must be finished\n"
