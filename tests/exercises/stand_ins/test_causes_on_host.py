@@ -173,6 +173,26 @@ CAUSES = {
         "latency_and_rate", "float(latency_s), float(1 / slope)", "float(1 / slope), float(latency_s)",
         "the two numbers are swapped: the latency comes first.",
     ),
+    "no wait at all": (
+        "fill_in_wait", "    gpu.synchronize()\n", "",
+        "The clock stopped after the launch, while the work was still going on",
+    ),
+    "a clock that starts too early": (
+        "fill_in_wait", "    gpu.synchronize()\n    start = gpu.clock()\n",
+        "    start = gpu.clock()\n    gpu.synchronize()\n", "The clock started while the GPU was still busy",
+    ),
+    "a thousand times the seconds": (
+        "fill_in_wait", "return gpu.clock() - start", "return 1000 * (gpu.clock() - start)",
+        "That is 1000 times as much: seconds are asked for.",
+    ),
+    "two calls for one": (
+        "fill_in_wait", "    gpu.synchronize()\n    return", "    work()\n    gpu.synchronize()\n    return",
+        "Between the two readings work was called 2 times.",
+    ),
+    "a clock of its own": (
+        "fill_in_wait", "return gpu.clock() - start", "return start",
+        "gpu.clock() was called 1 time; it takes two readings",
+    ),
     "a preparation while the clock runs": (
         LYING, "        operation.prepare()\n        gpu.synchronize()  # the preparation must be finished\n"
         "        start = gpu.clock()\n", "        start = gpu.clock()\n        operation.prepare()\n",

@@ -3,64 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.stand_ins.judging import (
+    attempt,
+    count,
+    explained,
+    is_near,
+    is_seconds,
+    seconds,
+    shown,
+)
 from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
-MS = 1_000_000
-#: In words, the machine's costs, and how long the work takes there.
+US = 1_000
+#: In words, the machine's costs, and how long the work takes there. No call takes whole milliseconds.
 MACHINES = (
-    ("a machine whose work is long", Costs(), 40 * MS),
-    ("a machine whose launches are slow", Costs(launch_ns=2 * MS), 6 * MS),
-    ("a machine that compiles quickly", Costs(compile_ns=MS), 25 * MS),
+    ("a machine whose work is long", Costs(), 40_300 * US),
+    ("a machine whose launches are slow", Costs(launch_ns=600 * US), 1_770 * US),
+    ("a machine that compiles quickly", Costs(compile_ns=1000 * US), 25_400 * US),
 )
+#: What the clock shows at first: after eleven days single precision does not tell milliseconds apart.
+SINCE_NS = 10**15
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Let it measure on each machine, and compare its figure with the truth."""
+    first = None
     for title, costs, work_ns in MACHINES:
         gpu = VirtualGpu(costs, source_of(function))
+        gpu.now_ns = gpu.free_at_ns = SINCE_NS
         clocks = SimpleNamespace(clock=gpu.clock, synchronize=gpu.synchronize)
         case = f"On {title}"
         figure, finding = attempt(function, case, clocks, lambda: _launch(gpu, work_ns))  # noqa: B023
         if finding is None and not is_seconds(figure):
             finding = Finding("wrong", f"{case} a number of seconds was expected; got {shown(figure)}.")
-        true_s = (costs.launch_ns + work_ns + costs.wake_up_ns) * 1e-9
-        if finding is None and not is_near(float(figure), true_s):
-            finding = _explained(case, float(figure), true_s, gpu)
         if finding is not None:
             yield finding
             return
+        true_s = (costs.launch_ns + work_ns + costs.wake_up_ns) * 1e-9
+        if not is_near(float(figure), true_s):
+            message = (
+                f"{case} the figure is {seconds(figure)}; a call takes {seconds(true_s)} until it is done."
+            )
+            if figure == first:
+                message += " That is the figure of the first machine again."
+            yield from explained(message, _causes(float(figure), true_s, gpu))
+            return
+        first = first or figure
 
 
 def _launch(gpu: VirtualGpu, work_ns: int) -> None:
     gpu.launch("work", busy_ns=work_ns)
 
 
-def _explained(case: str, figure: float, true_s: float, gpu: VirtualGpu) -> Finding:
+def _causes(figure: float, true_s: float, gpu: VirtualGpu) -> Iterator[Finding]:
+    """Say what is wrong with the readings of the clock, or with what was made of them."""
     reads = gpu.events("clock")
     if len(reads) < 2:
-        return Finding("wrong", f"{case} the clock was read {len(reads)} times; it takes two readings.")
-    start, stop = reads[0], reads[-1]
-    before = [event for event in gpu.log[: gpu.log.index(start)] if event.kind in ("launch", "synchronize")]
-    inside = gpu.log[gpu.log.index(start) : gpu.log.index(stop)]
-    works = [event for event in inside if event.kind == "launch"]
-    why = "Time one call of work, and nothing else."
-    if any(event.compiled for event in works):
-        why = "The first call, which compiles, was timed."
-    elif before and before[-1].kind == "launch":
-        why = "When the clock started, the GPU was still busy with the call before."
-    elif works and works[-1].done_ns > stop.begin_ns:
-        why = "When the clock stopped, the work was not done."
-    message = (
-        f"{case} the figure is {seconds(figure)}; a call takes {seconds(true_s)} until it is done. {why}"
-    )
-    return Finding("wrong", message, line=stop.line)
+        message = (
+            f"gpu.clock() was called {count(len(reads), 'time')}; it takes two readings, one before the call "
+            "of work and one when that is done."
+        )
+        yield Finding("wrong", message, line=reads[0].line if reads else None)
+        return
+    found = used_for(figure, regions(gpu, "work"))
+    if not found:
+        message = "Between the readings of the clock work was not called."
+        yield Finding("wrong", message, line=reads[0].line)
+        return
+    mistakes = list(clock_mistakes(found))
+    yield from mistakes
+    if not mistakes:
+        yield Finding("wrong", _about_the_figure(figure, true_s, found), line=found[0].stop.line)
+
+
+def _about_the_figure(figure: float, true_s: float, found: list[Region]) -> str:
+    """Say what is wrong with a figure whose readings were taken at the right time."""
+    if is_near(figure, 1000 * true_s):
+        return "That is 1000 times as much: seconds are asked for."
+    works = [event for event in found[0].inside if event.kind == "launch"]
+    if len(works) > 1 and is_near(figure, found[0].seconds):
+        return f"Between the two readings work was called {len(works)} times."
+    if any(later.begin_ns < earlier.done_ns for earlier, later in pairwise(works)):
+        return (
+            f"Between the two readings work was called {len(works)} times without a wait in between, so that "
+            "the GPU was still busy with one call when the next was made."
+        )
+    if is_near(found[0].seconds, true_s):
+        return f"The two readings are {seconds(found[0].seconds)} apart: return their difference as it is."
+    return "Time one call of work, and nothing else."
 
 
 EXERCISE = Exercise(
