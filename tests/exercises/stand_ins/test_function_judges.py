@@ -326,6 +326,8 @@ def test_all_lines_that_copy_or_launch_are_named():
         ("within_the_limit_logarithms_in_numpy", "np.log(1 + chunk.get())"),
         ("within_the_limit_copies_for_show", "np.log(1 + x * x)"),
         ("fill_in_dot_for_show", "(a * b).sum()"),
+        ("windows_means_on_the_host", ".mean()"),
+        ("windows_overwrites_what_came", "np.mean("),
     ],
 )
 def test_the_line_that_works_on_the_host_is_named(path, code):
@@ -351,6 +353,22 @@ def test_a_convolution_s_message_names_the_cause(path, words, code):
     (found,) = findings("rows_apart", source)
     assert words in found.message
     assert found.line is None if not code else code in source.splitlines()[found.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("keeps_the_block", "with other numbers in the same array, element 0 of the result must be"),
+        ("remembers_the_means", "These are the means of the call before."),
+        (
+            "remembers_by_contents",
+            "a call before kept what was used again, though the numbers may have changed.",
+        ),
+    ],
+)
+def test_what_a_call_kept_for_the_next_is_told(path, words):
+    (found,) = findings("windows", (WRONG / f"windows_{path}.py").read_text(encoding="utf-8"))
+    assert words in found.message
 
 
 def test_images_of_one_shape_have_different_results():

@@ -84,7 +84,8 @@ def work_on_host(
     result = np.asarray(result)
     if result.shape == wanted.shape and np.allclose(result, wanted, tolerance, tolerance):
         return None
-    message = f"{case} the host worked out a part of the result itself: all steps belong on the GPU."
+    belongs = "all steps belong" if fetched else "that belongs"
+    message = f"{case} the host worked out a part of the result itself: {belongs} on the GPU."
     return Finding("limit", message, line=lines[0] if lines else None)
 
 

@@ -39,7 +39,7 @@ TOLERANCE = 1e-4
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Compare the means of several recordings, and look at what crossed over."""
     for case in CASES:
-        if found := list(_findings(function, case, FakeCupy(VirtualGpu(source=source_of(function))))):
+        if found := _findings(function, case, FakeCupy(VirtualGpu(source=source_of(function)))):
             yield from found
             return
     n, starts, length = CASES[0]
@@ -53,7 +53,7 @@ def judge_on_gpu(function: Callable[..., Any]) -> Iterator[Finding]:
     """Call it with the real CuPy."""
     cp = cupy()
     for case in CASES:
-        if found := list(_findings(function, case, cp)):
+        if found := _findings(function, case, cp):
             yield from found
             return
 
