@@ -288,7 +288,7 @@ TWICE = (
             {"loop_turns": 1},
             "for _ in range(2):\n            out[i] = x[i] + x[i]",
             "limit",
-            "A thread makes 2 turns of loops, where 1 is allowed: share the work.",
+            "A thread makes 2 turns of loops, where 1 is allowed: share the work, or save some of it.",
         ),
         (
             {"active_threads": 0.9},

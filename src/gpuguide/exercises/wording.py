@@ -19,7 +19,9 @@ LOOK_AT = {
         "CuPy compiles a kernel when it first comes to it. Which dtypes were answered at the start, and how "
         "many answers has each of them had?"
     ),
-    "endless": "Which condition ends the loop, and what does each turn change in it?",
+    "endless": (
+        "Which condition ends the loop, what does each turn change in it, and how many turns should there be?"
+    ),
     "exception": (
         "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
         "hold?"

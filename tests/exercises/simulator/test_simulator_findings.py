@@ -167,13 +167,13 @@ MESSAGES = [
         "an endless loop",
         "def kernel(x):\n    i = cuda.grid(1)\n    while i < x.size:\n        x[i] = i\n",
         (2, 32, {"x": ramp(40), "step_limit": 500}),
-        ["The loop at line 3 does not end: one thread was stopped there after 500 steps."],
+        ["The loop at line 3 does not end in time: one thread was stopped there after 500 steps."],
     ),
     (
         "an endless loop around a barrier",
         "def kernel(x):\n    while True:\n        cuda.syncthreads()\n",
         (1, 2, {"x": ramp(40), "step_limit": 500}),
-        ["The loop at line 2 does not end: one thread was stopped there after 500 steps."],
+        ["The loop at line 2 does not end in time: one thread was stopped there after 500 steps."],
     ),
     (
         "a division by zero",

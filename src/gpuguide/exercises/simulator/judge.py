@@ -361,7 +361,10 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
     yield from _atomics(limits, figures, trace)
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
-        message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
+        message = (
+            f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work, or save "
+            "some of it."
+        )
         yield Finding("limit", message, line=trace.machine.loop_beyond(limits.loop_turns))
     for line, kinds in sorted(trace.machine.doubles.items())[:1]:
         both = " with ".join(map(str, kinds))
