@@ -134,6 +134,26 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "",
             "Line 7: y is made as an array of float64.",
         ),
+        (
+            "for k in range(i):\n    out[k] = x[k] if k > 2 else 0",
+            "",
+            "Line 8: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
+        (
+            "for k in range(i):\n    v = 0\n    if k > 2:\n        v = x[k]\n    out[k] = v",
+            "",
+            "Line 8: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
+        (
+            "total = 0\nfor k in range(i):\n    total = math.fabs(x[k]) + total\nout[i] = total",
+            "",
+            "Line 7: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
+        (
+            "for k in range(i):\n    out[k] = x[k] if k > 2 else 0.0",
+            "",
+            "Line 8: 0.0 is a Python float, which has 64 bits.",
+        ),
         ("out[i] = x[i] * np.float64(0.5) + x[i]", "", "Line 7: a number is converted to float64."),
         ("out[i] = x[i] * math.sqrt(i)", "", "Line 7: sqrt makes a float64."),
         (

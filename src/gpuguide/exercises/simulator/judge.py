@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, joined, with_capital
 from gpuguide.exercises.simulator.machine import ATOMIC, READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
-from gpuguide.exercises.simulator.number_rules import NumberType
+from gpuguide.exercises.simulator.number_rules import NumberType, shown
 from gpuguide.exercises.simulator.results import first_changed, first_wrong
 from gpuguide.exercises.simulator.scheduler import run
 from gpuguide.exercises.simulator.source import Kernel
@@ -244,7 +244,32 @@ def _with_cause(finding: Finding, launch: Launch, limits: Limits, trace: Trace) 
     finding = _with_absent_lanes(finding, launch, trace)
     if finding.kind == "wrong":
         finding = _with_unread(finding, launch, trace, once=limits.reads_per_element == 1)
+    if finding.kind == "wrong" and all(region.space != "shared" for region in trace.regions):
+        finding = _with_inputs(finding, launch, trace)
     return finding
+
+
+def _with_inputs(finding: Finding, launch: Launch, trace: Trace) -> Finding:
+    """Add to a wrong result what its thread made it of, where it reads one element of an input and no more."""
+    events = [event for event in trace.machine.log if event[0] is not None]
+    writers = {
+        segment.thread for region, at, kind, _, _, segment, _ in events
+        if kind != READ and region.name == finding.array and region.index_of(at) == finding.index
+    }  # fmt: skip
+    names, parts = [trace.names[name] for name in launch.views if name not in launch.expected], []
+    for name in names if len(writers) == 1 else ():
+        read = {(each[0], each[1]) for each in events if each[0].name == name and each[5].thread in writers}
+        for region, at in read if len(read) == 1 else ():
+            parts.append(f"{element(name, region.index_of(at))}, which is {shown(region.memory.cells[at])}")
+    if not parts:
+        return finding
+    given = [
+        f"; {trace.names[name]} is {shown(value)}"
+        for name, value in launch.arguments.items()
+        if not isinstance(value, View)
+    ]
+    cause = f" Its thread reads {joined(parts)}{''.join(given)}."
+    return replace(finding, message=finding.message + cause)
 
 
 def _with_unread(finding: Finding, launch: Launch, trace: Trace, *, once: bool) -> Finding:
