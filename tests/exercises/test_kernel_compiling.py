@@ -91,6 +91,25 @@ def test_device_functions_are_compiled_without_a_gpu() -> None:
     assert str(report.findings[0]) == "Numba cannot compile line 6: Unknown attribute 'foo' of type float32."
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "for k in (0, cuda.blockDim.x):\n    out[k] = x[i]",
+            "line 7: Numba loops over a tuple only if all its elements are of one type, not of int64 and "
+            "int32.",
+        ),
+        (
+            "part = cuda.shared.array(1, 'int32')\ncuda.atomic.add(part, (0,), 1)",
+            "line 8: Cannot cast UniTuple(int x 1) to int64.",
+        ),
+    ],
+)
+def test_what_numba_says_is_put_in_words_and_in_its_place(body: str, said: str) -> None:
+    (finding,) = judged(body).findings
+    assert finding.message == f"Numba cannot compile {said}"
+
+
 def test_double_precision_is_counted_and_limited() -> None:
     report = judged("out[i] = x[i] * 0.1", float64_instructions=0)
     assert report.state == FAILED
@@ -122,7 +141,11 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "",
             "Line 7: float32 meets int32, which makes float64 in Numba.",
         ),
-        ("out[i] = x[i] * (i / 3)", "", "Line 7: int64 is divided by int64, which makes float64 in Numba."),
+        (
+            "out[i] = x[i] * (i / 3)",
+            "",
+            "Line 7: int64 is divided by int64, which makes float64 in Numba; // makes a whole number.",
+        ),
         (
             "y = cuda.shared.array(32, 'float64')\ny[i % 32] = x[i]\nout[i] = y[i % 32] * x[i]",
             "",

@@ -206,7 +206,7 @@ class _Inferred:
         sides = value.lhs, value.rhs
         left, right = map(self._kind, sides)
         if "float" not in left + right:
-            return f"{left} is divided by {right}, which makes float64 in Numba"
+            return f"{left} is divided by {right}, which makes float64 in Numba; // makes a whole number"
         numbers = [
             self._written(definition.value.value, line)
             for each in sides

@@ -307,9 +307,22 @@ MESSAGES = [
         "a shape known at launch only",
         "def kernel(x):\n    s = cuda.shared.array(cuda.blockDim.x, float32)\n    s[cuda.threadIdx.x] = 0\n",
         (1, 4, {"x": ramp(4)}),
-        ["Line 2 makes a shared array whose shape holds cuda.blockDim.x; Numba takes a number there or the "
-         "name of "
-         "a constant, or 0 for all the memory that the launch asks for."],
+        ["Line 2 makes a shared array whose shape holds cuda.blockDim.x, where Numba takes a number or the "
+         "name of one. That is known only when the kernel runs: write the most that is needed."],
+    ),
+    (
+        "a shape to be worked out",
+        "T = 8\ndef kernel(x):\n    s = cuda.local.array(T * T, float32)\n    s[0] = x[0]\n",
+        (1, 4, {"x": ramp(4)}),
+        ["Line 3 makes a local array whose shape holds T * T, where Numba takes a number or the name of one. "
+         "It works nothing out there: set a name to T * T outside of the kernel."],
+    ),
+    (
+        "a loop over a tuple of several types",
+        "def kernel(x):\n    for v in (x[0], 1):\n        x[1] = v\n",
+        (1, 1, {"x": ramp(4)}),
+        ["Thread 0 of block 0 fails in line 2: Numba loops over a tuple only if all its elements are of one "
+         "type, not of float32 and int64."],
     ),
 ]  # fmt: skip
 

@@ -250,7 +250,7 @@ def _with_cause(finding: Finding, launch: Launch, limits: Limits, trace: Trace) 
 
 
 def _with_inputs(finding: Finding, launch: Launch, trace: Trace) -> Finding:
-    """Add to a wrong result what its thread made it of, where it reads one element of an input and no more."""
+    """Add to a wrong result what its thread made it of, where it reads just one element of an input."""
     events = [event for event in trace.machine.log if event[0] is not None]
     writers = {
         segment.thread for region, at, kind, _, _, segment, _ in events
@@ -394,6 +394,8 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
     for line, kinds in sorted(trace.machine.doubles.items())[:1]:
         both = " with ".join(map(str, kinds))
         why = "" if {*map(str, kinds)} == {"float64"} else f": {both} makes float64 in Numba"
+        if len({str(kind).startswith("u") for kind in kinds}) == 1 and "float" not in both:
+            why = f": {' / '.join(map(str, kinds))} makes float64 in Numba, and // a whole number"
         start = kernel.starts_as(line, kinds)
         begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
         message = f"Line {line} computes in double precision, where none is needed{why}{begins}."

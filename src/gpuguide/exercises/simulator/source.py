@@ -254,9 +254,8 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
         known = _Known(function)
         found += [_type(call) for call, _ in _made_arrays(function) if _of_python(call)]
         for call, space in _made_arrays(function):
-            found += [_shape(call, space, part) for part in _shape_of(call) if not known.is_constant(part)][
-                :1
-            ]
+            unknown_parts = [part for part in _shape_of(call) if not known.is_constant(part)]
+            found += [_shape(call, space, part, known) for part in unknown_parts[:1]]
     return found
 
 
@@ -281,12 +280,21 @@ def _calls_itself(call: ast.Call) -> Finding:
     return Finding("compile", message, line=call.lineno)
 
 
-def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
-    advice = ", or 0 for all the memory that the launch asks for" if space == "shared" else ""
+def _shape(call: ast.Call, space: str, part: ast.expr, known: _Known) -> Finding:
+    written = ast.unparse(part)
+    names = [node for node in ast.walk(part) if isinstance(node, ast.Name)]
+    arithmetic = not any(
+        isinstance(node, ast.Call | ast.Attribute | ast.Subscript) for node in ast.walk(part)
+    )
+    advice = (
+        f"It works nothing out there: set a name to {written} outside of the kernel."
+        if arithmetic and all(map(known.is_constant, names))
+        else "That is known only when the kernel runs: write the most that is needed."
+    )
     return Finding(
         "compile",
-        f"Line {call.lineno} makes a {space} array whose shape holds {ast.unparse(part)}; Numba takes a "
-        f"number there or the name of a constant{advice}.",
+        f"Line {call.lineno} makes a {space} array whose shape holds {written}, where Numba takes a number "
+        f"or the name of one. {advice}",
         line=call.lineno,
     )
 
