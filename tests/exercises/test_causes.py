@@ -190,6 +190,13 @@ CAUSES = {
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
     ),
+    "what a wrong element is made of": (
+        "map_2d", ">=", ">", "Its thread reads image[0, 2], which is 2.5; level is 2.5.", "mask[",
+    ),
+    "whole numbers divided": (
+        ROWS, "distance //= 2", "distance = int(distance / 2)",
+        "int64 / int64 makes float64 in Numba, and // a whole number.", "distance / 2",
+    ),
     "a block's sum in single precision": (
         "shared_sum", "array(1, int32)", "array(1, 'float32')", "whose type cannot hold", "atomic.add(total",
     ),

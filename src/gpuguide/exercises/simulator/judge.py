@@ -392,11 +392,12 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
         )
         yield Finding("limit", message, line=trace.machine.loop_beyond(limits.loop_turns))
     for line, kinds in sorted(trace.machine.doubles.items())[:1]:
-        both = " with ".join(map(str, kinds))
-        why = "" if {*map(str, kinds)} == {"float64"} else f": {both} makes float64 in Numba"
-        if len({str(kind).startswith("u") for kind in kinds}) == 1 and "float" not in both:
-            why = f": {' / '.join(map(str, kinds))} makes float64 in Numba, and // a whole number"
+        names = [*map(str, kinds)]
+        why = "" if {*names} == {"float64"} else f": {' with '.join(names)} makes float64 in Numba"
         start = kernel.starts_as(line, kinds)
+        if "float" not in "".join(names) and len({name[0] for name in names}) == 1:
+            # Signed or unsigned alike, whole numbers make one only where they are divided.
+            why, start = f": {' / '.join(names)} makes float64 in Numba, and // a whole number", None
         begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
         message = f"Line {line} computes in double precision, where none is needed{why}{begins}."
         lines = tuple(sorted({line, start[2] if start else line}))
