@@ -177,6 +177,11 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "",
             "Line 8: 0.0 is a Python float, which has 64 bits.",
         ),
+        (
+            "v = x[i] if i > 2 else 0\nout[i] = v * 2 / 2",
+            "",
+            "Line 7: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
         ("out[i] = x[i] * np.float64(0.5) + x[i]", "", "Line 7: a number is converted to float64."),
         ("out[i] = x[i] * math.sqrt(i)", "", "Line 7: sqrt makes a float64."),
         (

@@ -126,6 +126,8 @@ class _Inferred:
                     yield from self._origin(each)
             elif operation in ("binop", "inplace_binop", "call"):
                 yield from self._of_definition(statement)
+            elif type(statement.value).__name__ == "Var" and self._wide(statement.target):
+                yield from self._origin(statement.target)
         elif self._wide(statement.target):  # a value is stored into an array of float64
             yield from self._origin(statement.target)
         elif self._wide(statement.value):  # it is narrowed as it is stored

@@ -398,9 +398,9 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
         if "float" not in "".join(names) and len({name[0] for name in names}) == 1:
             # Signed or unsigned alike, whole numbers make one only where they are divided.
             why, start = f": {' / '.join(names)} makes float64 in Numba, and // a whole number", None
-        begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
+        begins = f"; {start[0]} in line {start[1]}" if start else ""
         message = f"Line {line} computes in double precision, where none is needed{why}{begins}."
-        lines = tuple(sorted({line, start[2] if start else line}))
+        lines = tuple(sorted({line, start[1] if start else line}))
         yield Finding("float64", message, line=lines[0], lines=lines)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:

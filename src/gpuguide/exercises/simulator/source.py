@@ -74,8 +74,8 @@ class Kernel:
         code = _compiled(ast.Module(list(rewritten.functions), []), self.name)
         return replace(self, waits=True, pauses=True, code=code, sites=rewritten.sites)
 
-    def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, str, int] | None:
-        """Return a name of a line that has one of these types, what it begins as, and in which line."""
+    def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, int] | None:
+        """Say which name of a line has one of these types by what it begins as, and in which line that is."""
         wide = {float: "float64", int: "int64"}
         found = list(map(str, kinds))
         nodes = [*ast.walk(_parsed(self.source))]
@@ -84,11 +84,17 @@ class Kernel:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
                     if name in used and node.lineno != line and wide.get(type(value)) in found:
-                        return name, repr(value), node.lineno
+                        return f"{name} begins as {value!r}", node.lineno
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(body=one, orelse=other)):
+                    # Of x[i] or 0, a float32 or an int64, Numba makes a float64.
+                    for each in (one, other):
+                        kind = wide.get(type(each.value)) if isinstance(each, ast.Constant) else ""
+                        if name in used and node.lineno != line and kind and {kind, "float64"} & {*found}:
+                            return f"{name} may be {ast.unparse(each)}", node.lineno
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                     # A number or an array that is made of a type: int32(0), cuda.shared.array(8, float64).
                     if name in used and node.lineno != line and _type_named(call) in found:
-                        return name, ast.unparse(call), node.lineno
+                        return f"{name} begins as {ast.unparse(call)}", node.lineno
         return None
 
 
