@@ -176,6 +176,18 @@ MESSAGES = [
         ["The loop at line 2 does not end in time: one thread was stopped there after 500 steps."],
     ),
     (
+        "a loop of too many turns",
+        "def kernel(x):\n    for k in range(4000):\n        x[0] = k\n",
+        (1, 1, {"x": ramp(40), "step_limit": 500}),
+        ["The loop at line 2 takes a thread more than 500 steps; a right answer needs far fewer."],
+    ),
+    (
+        "a loop of too many barriers",
+        "def kernel(x):\n    for k in range(4000):\n        cuda.syncthreads()\n",
+        (1, 2, {"x": ramp(40), "step_limit": 500}),
+        ["The loop at line 2 takes a thread more than 500 steps; a right answer needs far fewer."],
+    ),
+    (
         "a division by zero",
         "def kernel(x):\n    i = cuda.grid(1)\n    x[i] = 6 // i\n",
         (1, 3, {"x": np.zeros(3)}),

@@ -115,6 +115,11 @@ class Sites:
         """Return the line of a place."""
         return self.lines[site]
 
+    def loop_around(self, line: int) -> int:
+        """Return the line of the loop that keeps a line busy: of the innermost ``while``, if there is one."""
+        of_for = [around for word, around in self.around.get(line, ()) if word == "loop"]
+        return self.loops.get(line, of_for[-1] if of_for else line)
+
 
 @dataclass(frozen=True)
 class Rewritten:

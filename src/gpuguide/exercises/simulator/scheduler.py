@@ -353,8 +353,7 @@ class _WaitingBlock:
         thread.answer, thread.path, thread.fuel = None, machine.path, machine.fuel - _PRICE_OF_A_WAIT
         thread.pieces += 1
         if thread.fuel < 0 and thread.wait is not None:
-            line = machine.sites.line(thread.wait.site)
-            raise EndlessError(machine.sites.loops.get(line, line))
+            raise EndlessError(machine.sites.loop_around(machine.sites.line(thread.wait.site)))
 
     def _answered(self, warp: Sequence[_Thread]) -> list[_Thread]:
         """Let the operations of a warp take place whose lanes have all arrived; return those lanes."""
