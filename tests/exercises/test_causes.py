@@ -190,6 +190,17 @@ CAUSES = {
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
     ),
+    "what a wrong element is made of": (
+        "map_2d", ">=", ">", "Its thread reads image[0, 2], which is 2.5; level is 2.5.", "mask[",
+    ),
+    "a choice between a number and zero in 64 bits": (
+        "prefix_sum", "t >= distance else float32(0)", "t >= distance else 0",
+        "float32 with int64 makes float64 in Numba; before may be 0 in line", "before =",
+    ),
+    "whole numbers divided": (
+        ROWS, "distance //= 2", "distance = int(distance / 2)",
+        "int64 / int64 makes float64 in Numba, and // a whole number.", "distance / 2",
+    ),
     "a block's sum in single precision": (
         "shared_sum", "array(1, int32)", "array(1, 'float32')", "whose type cannot hold", "atomic.add(total",
     ),
