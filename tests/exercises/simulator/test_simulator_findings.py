@@ -327,7 +327,7 @@ MESSAGES = [
         "T = 8\ndef kernel(x):\n    s = cuda.local.array(T * T, float32)\n    s[0] = x[0]\n",
         (1, 4, {"x": ramp(4)}),
         ["Line 3 makes a local array whose shape holds T * T, where Numba takes a number or the name of one. "
-         "It works nothing out there: set a name to T * T outside of the kernel."],
+         "It does no arithmetic there: set a name to T * T outside of the kernel."],
     ),
     (
         "a loop over a tuple of several types",

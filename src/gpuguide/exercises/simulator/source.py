@@ -274,16 +274,12 @@ def _calls_itself(call: ast.Call) -> Finding:
 
 
 def _shape(call: ast.Call, space: str, part: ast.expr, known: _Known) -> Finding:
-    written = ast.unparse(part)
-    names = [node for node in ast.walk(part) if isinstance(node, ast.Name)]
-    arithmetic = not any(
-        isinstance(node, ast.Call | ast.Attribute | ast.Subscript) for node in ast.walk(part)
-    )
-    advice = (
-        f"It works nothing out there: set a name to {written} outside of the kernel."
-        if arithmetic and all(map(known.is_constant, names))
-        else "That is known only when the kernel runs: write the most that is needed."
-    )
+    written, nodes = ast.unparse(part), [*ast.walk(part)]
+    advice = "That is known only when the kernel runs: write the most that is needed."
+    if not any(isinstance(node, ast.Call | ast.Attribute | ast.Subscript) for node in nodes) and all(
+        known.is_constant(node) for node in nodes if isinstance(node, ast.Name)
+    ):
+        advice = f"It does no arithmetic there: set a name to {written} outside of the kernel."
     return Finding(
         "compile",
         f"Line {call.lineno} makes a {space} array whose shape holds {written}, where Numba takes a number "
