@@ -115,8 +115,8 @@ def _kept(function: Callable[..., Any]) -> Finding | None:
     if more * 8 < (many - few) * LEAST_BITS:
         return None
     message = (
-        f"With piece = {PIECE} the function uses {more} bytes more at a time for n = {many} than for "
-        f"n = {few}: it keeps something of each point. Only one piece fits into memory; keep a number of each."
+        f"With piece = {PIECE} the function uses {more} bytes more for n = {many} than for n = {few}. "
+        "It keeps something of each point, and only one piece fits into memory: keep a number of each piece."
     )
     return Finding("memory", message, line=memory.line)
 
