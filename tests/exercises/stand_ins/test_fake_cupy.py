@@ -71,6 +71,8 @@ HOST = np.arange(1.0, 7.0)
 # What is done with an array of six float64 on the device; copies there, copies back, launches.
 COUNTED = {
     "an operator": (lambda cp, x: x + 1, (0, 0, 1)),
+    "a result given by its place": (lambda cp, x: cp.add(x, 1, cp.empty(6)), (0, 0, 1)),
+    "a ufunc that reduces": (lambda cp, x: cp.add.reduce(x), (0, 0, 1)),
     "an operator in place": (lambda cp, x: x.__iadd__(1), (0, 0, 1)),
     "three operators": (lambda cp, x: (x - 1) * (x - 1), (0, 0, 3)),
     "a reduction": (lambda cp, x: x.sum(), (0, 0, 1)),
@@ -254,6 +256,7 @@ UNSET = {
     "it is set before": (lambda cp, x: (x.fill(1), cp.convolve(x, x)), False),
     "nothing is done": (lambda cp, x: x.reshape(2, 3).ravel(), False),
     "another array is written": (lambda cp, x: cp.add(cp.ones(6, x.dtype), 1, out=x), False),
+    "another array is written by its place": (lambda cp, x: cp.add(cp.ones(6, x.dtype), 1, x), False),
     "a part of it is set": (lambda cp, x: (x[:3].fill(1), x[:3] + 1), False),
     "it is added to": (lambda cp, x: x.__iadd__(1), True),
     "a part of it is missing": (

@@ -47,3 +47,11 @@ def test_the_error_is_that_of_cupy() -> None:
         "Out of memory allocating 1,600 bytes (allocated so far: 1,600 bytes, limit set to: 2,048 bytes)."
     )
     assert cp.used == 1600
+
+
+def test_the_pool_tells_what_is_in_use() -> None:
+    cp = LimitedCupy(1000)
+    x, pool = cp.zeros(10), cp.get_default_memory_pool()
+    assert (pool.used_bytes(), pool.total_bytes(), pool.get_limit()) == (80, 80, 1000)
+    del x
+    assert pool.used_bytes() == 0
