@@ -142,10 +142,10 @@ class _Watched(np.ndarray):
 
 def _in_single(function: Callable[..., Any], x: Any, a: Any, b: Any) -> Iterator[Finding]:
     """Say what is in single precision, and where: another call of the function shows its products."""
-    watched = a.view(_Watched)
+    watched = a.copy().view(_Watched)  # it may change its inputs
     watched.source, watched.lines = source_of(function), []
     with redirect_stdout(StringIO()):  # what it prints was printed before
-        attempt(function, "", Solver(), watched, b)
+        attempt(function, "", Solver(), watched, b.copy())
     for line in known_lines(watched.lines):
         message = f"In line {line} the matrix that is multiplied is float32: a residual needs it in float64."
         yield Finding("wrong", message, line=line)
