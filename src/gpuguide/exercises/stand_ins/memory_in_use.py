@@ -9,9 +9,6 @@ from contextlib import contextmanager
 
 __all__ = ["MemoryInUse", "memory_in_use"]
 
-# So many calls below the reader's line may lie between it and the memory, such as those inside of NumPy.
-_MOST_FRAMES = 8
-
 
 class MemoryInUse:
     """What was in use while a function ran.
@@ -47,7 +44,7 @@ class MemoryInUse:
 
 
 @contextmanager
-def memory_in_use(source: str, judge: str) -> Iterator[MemoryInUse]:
+def memory_in_use(source: str, judge: str, n_frames: int = 1) -> Iterator[MemoryInUse]:
     """Measure the memory that the code inside uses.
 
     Parameters
@@ -56,6 +53,9 @@ def memory_in_use(source: str, judge: str) -> Iterator[MemoryInUse]:
         The reader's file, as `source_of` returns it.
     judge : str
         The judge's.
+    n_frames : int
+        How many calls of Python, less one, may lie between the reader's line and the memory, for it to be
+        known. More of them take longer.
 
     Yields
     ------
@@ -73,7 +73,7 @@ def memory_in_use(source: str, judge: str) -> Iterator[MemoryInUse]:
     """
     memory, was_on = MemoryInUse(source, judge), tracemalloc.is_tracing()
     if not was_on:
-        tracemalloc.start(_MOST_FRAMES)
+        tracemalloc.start(n_frames)
     tracemalloc.reset_peak()
     before = tracemalloc.get_traced_memory()[0]
     try:

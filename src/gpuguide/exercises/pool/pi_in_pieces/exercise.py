@@ -93,16 +93,16 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
             yield finding
             return
     # Another thread of the session may ask for memory, too, but hardly both times.
-    if _kept(function) and (finding := _kept(function)):
+    if _kept(function) and (finding := _kept(function, n_frames=8)):
         yield finding
 
 
-def _kept(function: Callable[..., Any]) -> Finding | None:
+def _kept(function: Callable[..., Any], n_frames: int = 1) -> Finding | None:
     """Say if more memory is in use at a time for more pieces: a number of each is all that is needed."""
     most, (few, many) = [], (n_pieces * PIECE for n_pieces in PIECES)
     for n in (few, many):
         points = Points(n, PIECE)
-        with memory_in_use(source_of(function), __file__) as memory:
+        with memory_in_use(source_of(function), __file__, n_frames) as memory:
 
             def draw(m: int, points: Points = points, memory: MemoryInUse = memory) -> Any:
                 if sum(points.asked) >= points.n - PIECE:
