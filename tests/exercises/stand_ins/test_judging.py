@@ -123,6 +123,13 @@ def test_what_a_stand_in_lacks_is_told_as_such(made):
     assert "has no attribute 'nothing'. It is a stand-in, which has only what" in message
 
 
+def test_what_a_stand_in_says_itself_is_all():
+    for source in ("cp.nothing", "cp.cuda.nothing"):
+        message = attempt(answer(f"def answer(cp):\n    return {source}\n"), "Here", FakeCupy())[1].message
+        assert "The stand-in for" in message
+        assert "It is a stand-in" not in message
+
+
 def test_an_interrupt_is_not_a_finding():
     with pytest.raises(KeyboardInterrupt):
         attempt(answer("def answer():\n    raise KeyboardInterrupt\n"), "Once")
