@@ -8,7 +8,6 @@ import inspect
 import os
 import re
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
@@ -25,7 +24,7 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.cupy_imports import standing_in
 from gpuguide.exercises.stand_ins.host_memory import never_by_chance
 from gpuguide.exercises.stand_ins.judging import known_lines, lines_text
-from gpuguide.exercises.stand_ins.lines import line_now, source_of
+from gpuguide.exercises.stand_ins.lines import line_now, line_of_error, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
 
@@ -264,16 +263,10 @@ def _warned(function: Callable[..., Any]) -> Callable[..., None]:
 
 def _raised(error: BaseException, function: Callable[..., Any]) -> Finding:
     """Say what the reader's function raised, with the last line of its file that the error passed."""
-    file = source_of(function)
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if _is_of(frame, file)]
-    where = f" in line {lines[-1]}" if lines else ""
+    line = line_of_error(error, source_of(function))
+    where = f" in line {line}" if line is not None else ""
     name = getattr(function, "__name__", "The function")
     if isinstance(error, TooLongError):
-        message = f"{name} had not ended after {error.limit}{where}."
-        return Finding("endless", message, line=lines[-1] if lines else None)
+        return Finding("endless", f"{name} had not ended after {error.limit}{where}.", line=line)
     text = f"{type(error).__name__}: {error}".rstrip(".")
-    return Finding("exception", f"{name} raised {text}{where}.", line=lines[-1] if lines else None)
-
-
-def _is_of(frame: Any, file: str) -> bool:
-    return bool(frame.f_code.co_filename == file)
+    return Finding("exception", f"{name} raised {text}{where}.", line=line)
