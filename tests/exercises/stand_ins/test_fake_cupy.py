@@ -1,5 +1,7 @@
 """The stand-in for CuPy: it behaves as CuPy does, and notes each launch and copy."""
 
+import copy
+
 import numpy as np
 import pytest
 from device_behaviour import BEHAVIOUR
@@ -128,6 +130,8 @@ COUNTED = {
     "one of linear algebra": (lambda cp, x: cp.linalg.norm(x), (0, 0, 1)),
     "one that looks at the shape": (lambda cp, x: 1 / cp.size(x), (0, 0, 0)),
     "one that asks how many": (lambda cp, x: cp.nonzero(x), (0, 1, 1)),
+    "copy.copy": (lambda cp, x: copy.copy(x), (1, 1, 0)),
+    "copy.deepcopy": (lambda cp, x: copy.deepcopy(x), (0, 0, 1)),
     "a sum of the host's": (lambda cp, x: cp.sum(HOST), (0, 0, 0)),
 }
 
@@ -208,6 +212,11 @@ def test_other_functions_refuse_arrays_of_the_host(cp):
     ):
         with pytest.raises(TypeError, match=r"Unsupported type <class 'numpy.ndarray'>"):
             call()
+
+
+def test_only_sums_and_products_are_reduced_to(cp):
+    with pytest.raises(NotImplementedError, match="not supported yet"):
+        cp.maximum.reduce(cp.ones(3))
 
 
 def test_something_else_may_arrive_than_was_sent(cp):

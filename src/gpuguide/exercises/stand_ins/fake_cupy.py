@@ -195,6 +195,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         self._cp.note_launch("copy", self[key] if not _is_advanced(key) else self, value)
         self._data[part] = contents
 
+    def __reduce__(self) -> Any:  # so that copy.copy goes by the host, as with CuPy
+        return self._cp.array, (self.get(),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()  # type: ignore[attr-defined]
+
     def __len__(self) -> int:
         return len(self._data)
 
