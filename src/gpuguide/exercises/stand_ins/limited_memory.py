@@ -6,7 +6,6 @@ import weakref
 from collections import Counter
 from typing import Any
 
-from gpuguide.exercises.stand_ins.cuda_names import Names
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
@@ -59,16 +58,16 @@ class LimitedCupy(FakeCupy):
         self.cuda.memory = _Names()
 
     def get_default_memory_pool(self) -> Any:
-        """Return what tells the bytes in use; memory that no array uses any more is free here at once."""
-        return Names(
-            "the memory pool of cupy",
-            free_all_blocks=lambda stream=None: None,
-            free_bytes=lambda: 0,
-            get_limit=lambda: self.limit,
-            n_free_blocks=lambda: 0,
-            total_bytes=lambda: self.used,
-            used_bytes=lambda: self.used,
-        )
+        """Return what tells the bytes in use, and takes no limit above the one that there is."""
+
+        def set_limit(size: int | None = None, fraction: float | None = None) -> None:
+            self.limit = min(self.limit, size or self.limit)
+
+        pool = super().get_default_memory_pool()
+        pool.used_bytes = pool.total_bytes = lambda: self.used
+        pool.free_bytes = pool.n_free_blocks = lambda: 0
+        pool.get_limit, pool.set_limit = lambda: self.limit, set_limit
+        return pool
 
     def wrap(self, data: Any, buffer: int) -> Any:
         """Return an array over memory of a buffer, which is in use as long as the array lives."""
