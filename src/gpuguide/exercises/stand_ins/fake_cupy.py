@@ -237,6 +237,39 @@ for _name in _ATTRIBUTES:
 DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory with its axes in reverse.")  # type: ignore[attr-defined]
 
 
+# CuPy reduces by these alone.
+_REDUCING = {"add": ("sum", "cumsum"), "multiply": ("prod", "cumprod")}
+
+
+class _Ufunc:
+    """A universal function: it takes arrays of the device and numbers."""
+
+    def __init__(self, cp: FakeCupy, ufunc: Any) -> None:
+        self._cp, self._ufunc, self.__name__ = cp, ufunc, ufunc.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._cp.run_ufunc(self._ufunc, *args, **kwargs)
+
+    def reduce(
+        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        method = self._method("reduce", array)
+        return method(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        return self._method("accumulate", array)(axis=axis, dtype=dtype, out=out)
+
+    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
+        apart = (..., *(None,) * getattr(b, "ndim", 0))
+        return self(a[apart] if isinstance(a, DeviceArray) else a, b, **kwargs)
+
+    def _method(self, name: str, array: Any) -> Callable[..., Any]:
+        if self.__name__ not in _REDUCING:
+            raise NotImplementedError(f"`cupy_{self.__name__}.{name}` is not supported yet")
+        method: Callable[..., Any] = getattr(array, _REDUCING[self.__name__][name == "accumulate"])
+        return method
+
+
 def _laid_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Let what makes an array of one value take an order of its memory."""
     is_like = name.endswith("_like")
@@ -739,39 +772,6 @@ class FakeCupy:
         array = self._allocate(getattr(np, name)(contents, *args, **kwargs))
         self.note_launch(name, array, *arrays)
         return array
-
-
-# CuPy reduces by these alone.
-_REDUCING = {"add": ("sum", "cumsum"), "multiply": ("prod", "cumprod")}
-
-
-class _Ufunc:
-    """A universal function: it takes arrays of the device and numbers."""
-
-    def __init__(self, cp: FakeCupy, ufunc: Any) -> None:
-        self._cp, self._ufunc, self.__name__ = cp, ufunc, ufunc.__name__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._cp.run_ufunc(self._ufunc, *args, **kwargs)
-
-    def reduce(
-        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
-    ) -> Any:
-        method = self._method("reduce", array)
-        return method(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
-
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        return self._method("accumulate", array)(axis=axis, dtype=dtype, out=out)
-
-    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
-        apart = (..., *(None,) * getattr(b, "ndim", 0))
-        return self(a[apart] if isinstance(a, DeviceArray) else a, b, **kwargs)
-
-    def _method(self, name: str, array: Any) -> Callable[..., Any]:
-        if self.__name__ not in _REDUCING:
-            raise NotImplementedError(f"`cupy_{self.__name__}.{name}` is not supported yet")
-        method: Callable[..., Any] = getattr(array, _REDUCING[self.__name__][name == "accumulate"])
-        return method
 
 
 class _Joined:
