@@ -6,6 +6,7 @@ stand-in alone.
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 
@@ -261,7 +262,47 @@ def sums_and_fused_functions_are_written_as_one(cp):
         cp.fuse()(lambda a: a + 1)(y)
 
 
+def ufuncs_reduce_and_join(cp):
+    x = cp.arange(1, 5)
+    assert (int(cp.add.reduce(x)), int(cp.multiply.reduce(x))) == (10, 24)
+    np.testing.assert_array_equal(cp.add.reduce(x.reshape(2, 2)).get(), [4, 6])
+    np.testing.assert_array_equal(cp.add.accumulate(x).get(), [1, 3, 6, 10])
+    np.testing.assert_array_equal(cp.multiply.outer(x[:2], x[2:]).get(), [[3, 4], [6, 8]])
+
+
+def a_shape_may_be_set(cp):
+    x = cp.arange(6)
+    column = x.view()
+    column.shape = (6, 1)
+    assert (x.shape, column.shape) == ((6,), (6, 1))
+    with pytest.raises(AttributeError, match="incompatible shape"):
+        x.reshape(2, 3).T.shape = (6,)
+
+
+def its_class_makes_arrays(cp):
+    x = cp.ndarray((2, 3), cp.int32)
+    assert isinstance(x, cp.ndarray)
+    assert (x.shape, x.dtype) == ((2, 3), np.int32)
+    cp.multiply(cp.ones((2, 3), cp.int32), 7, x)
+    np.testing.assert_array_equal(x.get(), np.full((2, 3), 7))
+    for copied in (copy.copy(x), copy.deepcopy(x)):
+        copied += 1
+        assert isinstance(copied, cp.ndarray)
+    np.testing.assert_array_equal(x.get(), np.full((2, 3), 7))
+
+
+def all_and_any_refuse_arrays_of_the_host(cp):
+    for function in (cp.all, cp.any):
+        assert bool(function(cp.ones(3)))
+        with pytest.raises(TypeError):
+            function(np.ones(3))
+
+
 BEHAVIOUR = [
+    ufuncs_reduce_and_join,
+    a_shape_may_be_set,
+    its_class_makes_arrays,
+    all_and_any_refuse_arrays_of_the_host,
     views_are_made_of_parts_and_strides,
     sums_and_fused_functions_are_written_as_one,
     round_trip,

@@ -9,6 +9,7 @@ from gpuguide.exercises import get, host_function, names
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, is_seconds
 from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
@@ -113,6 +114,20 @@ def test_an_exception_is_told_with_the_reader_s_line():
     assert finding.message == (
         "With a list the function raised AttributeError: 'list' object has no attribute 'nothing'."
     )
+
+
+@pytest.mark.parametrize("made", ["cp.ones(3)", "cp.sum", "cp.ones(3).sum", "cp.add", "cp.cuda.Event()"])
+def test_what_a_stand_in_lacks_is_told_as_such(made):
+    function = answer(f"def answer(cp):\n    return {made}.nothing\n")
+    message = attempt(function, "Here", FakeCupy())[1].message
+    assert "has no attribute 'nothing'. It is a stand-in, which has only what" in message
+
+
+def test_what_a_stand_in_says_itself_is_all():
+    for source in ("cp.nothing", "cp.cuda.nothing"):
+        message = attempt(answer(f"def answer(cp):\n    return {source}\n"), "Here", FakeCupy())[1].message
+        assert "The stand-in for" in message
+        assert "It is a stand-in" not in message
 
 
 def test_an_interrupt_is_not_a_finding():

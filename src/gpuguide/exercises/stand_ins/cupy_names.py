@@ -115,8 +115,6 @@ UFUNCS = (
 """Universal functions: they take arrays of the device and numbers."""
 
 METHODS = (
-    "all",
-    "any",
     "argmax",
     "argmin",
     "argsort",

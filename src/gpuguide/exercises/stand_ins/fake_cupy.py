@@ -35,9 +35,21 @@ __all__ = ["DeviceArray", "FakeCupy"]
 
 _SCALARS = (bool, int, float, complex, np.generic)
 _REDUCTIONS = ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var")
-_MAKE_NEW = ("argsort", "astype", "clip", "copy", "cumsum", "dot", "flatten", "repeat", "round", "take")
+_MAKE_NEW = (
+    "argsort",
+    "astype",
+    "clip",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "flatten",
+    "repeat",
+    "round",
+    "take",
+)
 _MAKE_VIEWS = ("ravel", "reshape", "squeeze", "swapaxes", "transpose", "view")
-_ATTRIBUTES = ("dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides")
+_ATTRIBUTES = ("dtype", "flags", "itemsize", "nbytes", "ndim", "size", "strides")
 
 
 class DeviceArray(NDArrayOperatorsMixin):
@@ -131,6 +143,19 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     # What stays on the device.
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As ``numpy.ndarray.shape``; another one may be set, if the memory need not move for it."""
+        shape: tuple[int, ...] = self._data.shape
+        return shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        seen = self._data.reshape(shape)
+        if not np.may_share_memory(seen, self._data) and self._data.size:
+            raise AttributeError("incompatible shape")
+        self._data = seen
+
     def set(self, arr: Any, stream: Any = None) -> None:
         """Copy an array of the host into this one, as ``cupy.ndarray.set`` does."""
         if not isinstance(arr, np.ndarray):
@@ -170,6 +195,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         self._cp.note_launch("copy", self[key] if not _is_advanced(key) else self, value)
         self._data[part] = contents
 
+    def __reduce__(self) -> Any:  # so that copy.copy goes by the host, as with CuPy
+        return self._cp.array, (self.get(),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()  # type: ignore[attr-defined]
+
     def __len__(self) -> int:
         return len(self._data)
 
@@ -204,6 +235,39 @@ for _name in (*_REDUCTIONS, *_MAKE_NEW, *_MAKE_VIEWS):
 for _name in _ATTRIBUTES:
     setattr(DeviceArray, _name, _attribute(_name))
 DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory with its axes in reverse.")  # type: ignore[attr-defined]
+
+
+# CuPy reduces by these alone.
+_REDUCING = {"add": ("sum", "cumsum"), "multiply": ("prod", "cumprod")}
+
+
+class _Ufunc:
+    """A universal function: it takes arrays of the device and numbers."""
+
+    def __init__(self, cp: FakeCupy, ufunc: Any) -> None:
+        self._cp, self._ufunc, self.__name__ = cp, ufunc, ufunc.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._cp.run_ufunc(self._ufunc, *args, **kwargs)
+
+    def reduce(
+        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        method = self._method("reduce", array)
+        return method(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        return self._method("accumulate", array)(axis=axis, dtype=dtype, out=out)
+
+    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
+        apart = (..., *(None,) * getattr(b, "ndim", 0))
+        return self(a[apart] if isinstance(a, DeviceArray) else a, b, **kwargs)
+
+    def _method(self, name: str, array: Any) -> Callable[..., Any]:
+        if self.__name__ not in _REDUCING:
+            raise NotImplementedError(f"`cupy_{self.__name__}.{name}` is not supported yet")
+        method: Callable[..., Any] = getattr(array, _REDUCING[self.__name__][name == "accumulate"])
+        return method
 
 
 def _laid_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -267,7 +331,7 @@ class FakeCupy:
 
     def __init__(self, gpu: VirtualGpu | None = None) -> None:
         self.gpu = gpu or VirtualGpu()
-        self.ndarray: type[DeviceArray] = type("ndarray", (DeviceArray,), {"__module__": "cupy"})
+        self.ndarray = self._array_class()
         self.cuda = cuda_names(self.gpu)
         self.n_allocations = self.bytes_allocated = 0
         self.unset_read_at: int | None = None
@@ -289,8 +353,6 @@ class FakeCupy:
 
     def __getattr__(self, name: str) -> Any:
         function: Any = None
-        if name in UFUNCS:
-            function = lambda *args, **kwargs: self.run_ufunc(getattr(np, name), *args, **kwargs)  # noqa: E731
         if name in METHODS:
             function = lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)  # noqa: E731
         if name in OF_ARRAYS:
@@ -561,6 +623,10 @@ class FakeCupy:
             result = function(*contents, **options)
         if isinstance(result, tuple) and out is None:
             return tuple(self._result(name, np.asarray(each), reads) for each in result)
+        for last in args[1:]:  # a result may also be given by its place
+            if isinstance(last, DeviceArray) and last._data is result:
+                self.note_launch(name, last, *(each for each in reads if each is not last))
+                return last
         if out is not None:
             self.note_launch(name, out, *reads)
             return out
@@ -582,7 +648,9 @@ class FakeCupy:
 
     def wrap(self, data: Any, buffer: int) -> Any:
         """Return an array of the device over memory of a buffer."""
-        return self.ndarray(self, np.asarray(data), buffer)
+        array = object.__new__(self.ndarray)
+        DeviceArray.__init__(array, self, np.asarray(data), buffer)
+        return array
 
     def index(self, key: Any) -> Any:
         """Return what NumPy indexes by; lists and arrays of the host are copied to the device for it."""
@@ -620,6 +688,15 @@ class FakeCupy:
     def _number(self, value: Any) -> Any:
         return value.item() if isinstance(value, DeviceArray) else value
 
+    def _array_class(self) -> type[DeviceArray]:
+        """Return the class of this module's arrays: called by a reader, it makes an empty one."""
+
+        def new(_: type, shape: Any, dtype: Any = float) -> Any:
+            return self.empty(shape, dtype)
+
+        members = {"__module__": "cupy", "__new__": new, "__init__": lambda self, *args, **kwargs: None}
+        return type("ndarray", (DeviceArray,), members)
+
     def _allocate(self, contents: np.ndarray[Any, Any]) -> Any:
         self.n_allocations += 1
         self.bytes_allocated += contents.nbytes
@@ -636,7 +713,7 @@ class FakeCupy:
         if name in LACKING:
             return None
         if isinstance(function, np.ufunc):
-            return named(f"cp.{name}", partial(self.run_ufunc, function))
+            return _Ufunc(self, function)
         if hasattr(function, "_implementation"):  # NumPy lets other arrays have a say in these
             return named(f"cp.{name}", partial(self._as_numpy, name, function))
         return None
