@@ -93,6 +93,10 @@ CAUSES = {
         "copy_and_work", "return copied - start, done - copied", "return done - copied, copied - start",
         "(copy_s, work_s) was expected, and the two figures came the other way round.",
     ),
+    "a wait for a stream that nothing is in": (
+        "copy_and_work", "cp.cuda.Device().synchronize", "cp.cuda.Stream().synchronize",
+        "The wait in line 9 is for a stream without this work.",
+    ),
     "a mean of none": (
         MEAN, " if a[1] else limit", "",
         "For the readings [5, 5] and limit = 5, the function raised ZeroDivisionError",

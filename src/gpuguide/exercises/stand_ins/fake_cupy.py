@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import nullcontext
 from difflib import get_close_matches
 from functools import partial, wraps
 from typing import Any
@@ -139,7 +140,8 @@ class DeviceArray(NDArrayOperatorsMixin):
             raise TypeError(f"{arr.dtype} array cannot be set to {self._data.dtype} array")
         if self._data.shape != arr.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self._data.shape}, new shape: {arr.shape}")
-        self._data[...] = self._cp.send(arr, arr, self._buffer)
+        with stream or nullcontext():
+            self._data[...] = self._cp.send(arr, arr, self._buffer)
 
     def fill(self, value: Any) -> None:
         """Put one value everywhere."""

@@ -168,25 +168,27 @@ def _stopped_early(region: Region) -> Finding | None:
     work = region.unfinished
     if work is None:
         return None
-    left = (work.done_ns - region.stop.end_ns) * 1e-9
-    return Finding(
-        "wrong",
-        f"The clock stopped after the launch, while the work was still going on: {work.what} "
-        f"had {seconds(left)} left.",
-        line=region.stop.line,
-    )
+    left = seconds((work.done_ns - region.stop.end_ns) * 1e-9)
+    message = "The clock stopped after the launch, while the work was still going on:"
+    return _with_wait(f"{message} {work.what} had {left} left.", work, region.inside, region.stop)
 
 
 def _started_early(region: Region) -> Finding | None:
     work = region.left_over
     if work is None:
         return None
-    left = (work.done_ns - region.start.end_ns) * 1e-9
-    return Finding(
-        "wrong",
-        f"The clock started while the GPU was still busy: {work.what} had {seconds(left)} left.",
-        line=region.start.line,
-    )
+    left = seconds((work.done_ns - region.start.end_ns) * 1e-9)
+    message = f"The clock started while the GPU was still busy: {work.what} had {left} left."
+    return _with_wait(message, work, region.before, region.start)
+
+
+def _with_wait(message: str, work: Event, events: tuple[Event, ...], reading: Event) -> Finding:
+    """Say that work was not done, and which wait after it was for something else."""
+    after = events[events.index(work) + 1 :]
+    waits = [event for event in after if event.kind == "synchronize" and event.line is not None]
+    if waits:
+        message += f" The wait in line {waits[-1].line} is for {waits[-1].name} without this work."
+    return Finding("wrong", message, line=reading.line)
 
 
 def _last_unfinished(events: tuple[Event, ...], reading: Event) -> Event | None:

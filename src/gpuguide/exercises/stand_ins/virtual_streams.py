@@ -327,7 +327,7 @@ class StreamingGpu:
         """Return what of ``cupy.cuda`` makes and waits for events and streams."""
         streams: dict[str, Any] = {
             "Event": self.event,
-            "Stream": StreamClass(self._default, self.stream),
+            "Stream": StreamClass(self._default, lambda non_blocking: self.stream()),
             "get_current_stream": lambda: self.current,
         }
         return Names(
