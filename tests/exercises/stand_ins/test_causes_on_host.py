@@ -188,6 +188,15 @@ CAUSES = {
         REFINE, "        x = x + solve(", "        while residual.any():\n            x + solve(",
         "had numbers up to 1.2e-08 and 1.2e-08.",
     ),
+    "samples until they agree to the last digit": (
+        LYING, "for _ in range(N_SAMPLES):", "while len(samples) < 2 or max(samples) > min(samples):",
+        "On a machine that is all yours the function had not ended after 20000 requests to the GPU and "
+        "readings of the clock.",
+    ),
+    "kernels without end": (
+        FORK, "        prepare()\n", "        while True:\n            prepare()\n",
+        "the function had not ended after 1000 steps that it asked the GPU for.",
+    ),
     "a residual in single precision": (
         REFINE, "b - a @ x", "b.astype('float32') - narrow @ x.astype('float32')",
         "In line 9 the matrix that is multiplied is float32: a residual needs it in float64.",

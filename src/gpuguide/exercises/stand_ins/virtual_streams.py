@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import GpuGuideError
 from gpuguide.exercises.stand_ins.cuda_names import Device, Names, StreamClass
 from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.host_memory import unset
 from gpuguide.exercises.stand_ins.lines import line_now
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 
 __all__ = ["Delay", "Event", "Race", "Step", "Stream", "StreamArray", "StreamingGpu", "Wait", "run_on"]
 
-_MOST_STEPS = 10_000
+_MOST_STEPS = 1_000
 _CALL_NS = 1_000  # host time of a call that only puts something into a stream
 _Region = tuple[int, int]
 
@@ -362,9 +362,7 @@ class StreamingGpu:
     ) -> None:
         """Put a step into a stream, and note what it is not kept apart from."""
         if len(self.steps) >= _MOST_STEPS:
-            raise GpuGuideError(
-                f"The GPU got more than {_MOST_STEPS} steps: look for a loop that does not end."
-            )
+            raise TooLongError(f"{_MOST_STEPS} steps that it asked the GPU for")
         into = stream or self.current
         if not isinstance(into, Stream):
             raise TypeError(f"stream must be a stream; got {type(into).__name__}")
