@@ -139,6 +139,23 @@ CAUSES = {
         "cpu_or_gpu", "return ", "return (mass.size == 1) + ",
         "With 1 weight of float32 on the CPU the result must be 0.0; got 1.0.",
     ),
+    "a number of Python": (
+        "cpu_or_gpu", "return (places * mass).sum() / mass.sum()",
+        "return ((places * mass).sum() / mass.sum()).item()",
+        "the result is a number of Python: float() and item() make one, which has no dtype and is on",
+    ),
+    "a copy of a warmed-up service": (
+        "warm_start", "return make_service(cp)", "return __import__('copy').deepcopy(trial)",
+        "the function raised TypeError: cannot pickle 'module' object.",
+    ),
+    "a service that was cleared by hand": (
+        "warm_start", "    return make_service(cp)", "    trial.largest = {}\n    return trial",
+        "it has answered requests of float32. Do not clear what it remembers: return a new one.",
+    ),
+    "requests that no client sends": (
+        "warm_start", "np.ones(2, dtype)", "cp.ones(2, dtype)",
+        "answer takes an array of NumPy, as clients send it; got cupy.ndarray.",
+    ),
     "new arrays in the place of the old ones": (
         "halo_exchange", "def halo_exchange(slabs, width):\n",
         "def halo_exchange(slabs, width):\n    return [slab.copy() for slab in slabs]\n",

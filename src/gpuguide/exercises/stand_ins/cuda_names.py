@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
-__all__ = ["Device", "Names", "StreamClass", "cuda_names"]
+__all__ = ["Device", "Names", "StreamClass", "cuda_names", "no_copy"]
 
 _QUERY_NS = 1_000
 
@@ -62,12 +62,19 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     )
 
 
+def no_copy(module: Any, protocol: Any) -> NoReturn:
+    """Refuse to be copied or pickled, as a module does."""
+    raise TypeError("cannot pickle 'module' object")
+
+
 class Names(SimpleNamespace):
     """A module that has these names alone, and those that `_others` finds, and says so."""
 
     def __init__(self, _module: str, _others: Callable[[str], Any] = lambda name: None, **names: Any) -> None:
         super().__init__(**names)
         self._module, self._others = _module, _others
+
+    __reduce_ex__ = no_copy
 
     def __getattr__(self, name: str) -> Any:
         other = self._others(name)

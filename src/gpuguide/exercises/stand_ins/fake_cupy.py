@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from gpuguide.exercises.numpy_views import allocation, bounds
 from gpuguide.exercises.simulator.machine import UnsupportedError
-from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
+from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names, no_copy
 from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.cupy_names import (
     ABOUT,
@@ -266,6 +266,7 @@ class FakeCupy:
     """
 
     __name__ = "cupy"
+    __reduce_ex__ = no_copy
 
     def __init__(self, gpu: VirtualGpu | None = None) -> None:
         self.gpu = gpu or VirtualGpu()
