@@ -93,6 +93,35 @@ CAUSES = {
         "copy_and_work", "return copied - start, done - copied", "return done - copied, copied - start",
         "(copy_s, work_s) was expected, and the two figures came the other way round.",
     ),
+    "milliseconds of copies and work": (
+        "copy_and_work", "return copied - start, ", "return 1000 * (copied - start), ",
+        "the figure is 20.4 s. It is 1000 times as large: these are milliseconds, and seconds are wanted.",
+    ),
+    "milliseconds of a comparison": (
+        "fair_comparison", "times.append(clock() - start)", "times.append(1000 * (clock() - start))",
+        "the figure is 304 ms. It is 1000 times as large: these are milliseconds, and seconds are wanted.",
+    ),
+    "a copy that is not waited for": (
+        "copy_and_work", "    synchronize()\n    copied", "    copied",
+        "The clock stopped while the GPU was still busy: a copy of 200000 bytes had 19.6 ms left.",
+    ),
+    "one of two copies": (
+        "copy_and_work", "    start = clock()\n    a_device, b_device = cp.asarray(a), cp.asarray(b)\n",
+        "    b_device = cp.asarray(b)\n    synchronize()\n    start, a_device = clock(), cp.asarray(a)\n",
+        "Only 200000 of 400000 bytes were copied to the GPU while this clock ran.",
+    ),
+    "the time of both for the work": (
+        "copy_and_work", "done - copied", "done - start",
+        "the figure is 22.4 ms. That is the time of both together: the copies and the work.",
+    ),
+    "other work than the product": (
+        "copy_and_work", "cp.dot(", "(lambda a, b: (a * b).sum())(",
+        "The product by cp.dot is one kernel; the kernel 'multiply float32' and the kernel 'sum",
+    ),
+    "a product of parts": (
+        "copy_and_work", "cp.dot(a_device, b_device)", "cp.dot(a_device[:100], b_device[:100])",
+        "The kernel 'dot float32' read and wrote 804 bytes; the two vectors have 400000.",
+    ),
     "a wait for a stream that nothing is in": (
         "copy_and_work", "cp.cuda.Device().synchronize", "cp.cuda.Stream().synchronize",
         "The wait in line 9 is for a stream without this work.",
