@@ -21,6 +21,7 @@ from gpuguide.exercises.stand_ins.cupy_names import (
     CODE,
     DEPENDING,
     LACKING,
+    MAKERS,
     METHODS,
     OF_ARRAYS,
     OF_SEQUENCES,
@@ -74,6 +75,12 @@ class DeviceArray(NDArrayOperatorsMixin):
             "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy "
             "array explicitly."
         )
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What other libraries ask for; the address is none of the host's."""
+        interface = self._data.__array_interface__
+        return interface | {"data": (self._buffer << 40, False), "stream": 1}
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
@@ -287,6 +294,7 @@ class FakeCupy:
         )
         self.lib = Names("cupy.lib", stride_tricks=strided)
         self.r_, self.c_ = _Joined(self, "r_"), _Joined(self, "c_")
+        self.mgrid, self.ogrid = _Grid(self, "mgrid"), _Grid(self, "ogrid")
         self.linalg = Names("cupy.linalg", _others=lambda name: self._generic(f"linalg.{name}", np.linalg))
         stand_in(self)
 
@@ -700,6 +708,18 @@ class FakeCupy:
         return array
 
 
+class _Grid:
+    """What is indexed to make places: ``cupy.mgrid`` or ``cupy.ogrid``."""
+
+    def __init__(self, cp: FakeCupy, name: str) -> None:
+        self._cp, self._name = cp, name
+
+    def __getitem__(self, key: Any) -> Any:
+        made = getattr(np, self._name)[key]
+        parts = [self._cp._make(self._name, part) for part in (made if isinstance(made, tuple) else (made,))]
+        return tuple(parts) if isinstance(made, tuple) else parts[0]
+
+
 class _Joined:
     """What is indexed to join arrays: ``cupy.r_`` or ``cupy.c_``."""
 
@@ -713,6 +733,16 @@ class _Joined:
         return joined
 
 
+def _maker(name: str) -> Callable[..., Any]:
+    def make(self: FakeCupy, *args: Any, **kwargs: Any) -> Any:
+        return self._make(name, getattr(np, name)(*map(self._number, args), **kwargs))
+
+    make.__doc__ = f"As ``numpy.{name}``, on the device."
+    return make
+
+
+for _name in MAKERS:
+    setattr(FakeCupy, _name, _maker(_name))
 for _name, _function in vars(FakeCupy).items():
     if not _name.startswith("_"):
         named(f"cp.{_name}", _function)
