@@ -231,7 +231,7 @@ CAUSES = {
     ),
     "samples until they agree to the last digit": (
         LYING, "for _ in range(N_SAMPLES):", "while len(samples) < 2 or max(samples) > min(samples):",
-        "On a machine that is all yours the function had not ended after 20000 requests to the GPU and "
+        "On a machine that is all yours the function had not ended after 40000 requests to the GPU and "
         "readings of the clock.",
     ),
     "kernels without end": (
