@@ -32,6 +32,8 @@ __all__ = ["judge_function"]
 
 LIMIT_S = float(os.environ.get("GPUGUIDE_TIME_LIMIT", "20"))
 """Seconds that a function may take for all cases together."""
+CALL_LIMIT_S = min(3.0, LIMIT_S)
+"""Seconds of the processor's time for one call with stand-ins, which takes milliseconds if it is right."""
 
 _MOST_FINDINGS = 5
 
@@ -67,7 +69,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
         return LaneReport(lane, FAILED, findings=(finding,))
     try:
         imports = standing_in(function) if lane == "simulator" else nullcontext()
-        with warnings.catch_warnings(), imports, never_by_chance(), time_limit(LIMIT_S):
+        limits = time_limit(LIMIT_S, CALL_LIMIT_S if lane == "simulator" else 0)
+        with warnings.catch_warnings(), imports, never_by_chance(), limits:
             warnings.showwarning = _warned(function)
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
             praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""

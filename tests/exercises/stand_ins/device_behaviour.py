@@ -200,8 +200,17 @@ def modules_are_found(cp):
     assert cp.get_array_module(cp.ones(1)) is cp
     assert cp.get_array_module(np.ones(1)) is np
     assert cp.get_array_module(1.0, cp.ones(1)) is cp
+    assert not hasattr(np.ones(1), "__cuda_array_interface__")
     assert type(cp.ones(1)).__module__.startswith("cupy")
     assert cp.__name__ == "cupy"
+
+
+def the_interface_tells_of_memory_on_the_device(cp):
+    rows = cp.ones((2, 3), dtype=cp.float32)
+    interface = rows.__cuda_array_interface__
+    assert (interface["shape"], interface["typestr"], interface["strides"]) == ((2, 3), "<f4", None)
+    assert rows.T.__cuda_array_interface__["strides"] == (4, 12)
+    assert {"data", "version"} <= {*interface}
 
 
 def shapes_broadcast(cp):
@@ -219,6 +228,10 @@ def arrays_are_made(cp):
     np.testing.assert_array_equal(cp.arange(2, 8, 3).get(), [2, 5])
     np.testing.assert_array_equal(cp.linspace(0, 1, 3).get(), [0, 0.5, 1])
     np.testing.assert_array_equal(cp.full((2,), 7, dtype=cp.int32).get(), [7, 7])
+    np.testing.assert_array_equal(cp.indices((2, 3)).get(), np.indices((2, 3)))
+    np.testing.assert_array_equal(cp.identity(2, dtype=cp.float32).get(), [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(cp.mgrid[:3].get(), [0, 1, 2])
+    assert [part.shape for part in cp.ogrid[:3, :2]] == [(3, 1), (1, 2)]
     assert cp.zeros(2).dtype == cp.ones(2).dtype == np.float64
     assert cp.zeros_like(cp.ones(2, dtype=cp.int8)).dtype == np.int8
     assert cp.empty((2, 3)).shape == (2, 3)
@@ -326,6 +339,7 @@ BEHAVIOUR = [
     set_from_an_array,
     out_must_be_on_the_device,
     modules_are_found,
+    the_interface_tells_of_memory_on_the_device,
     shapes_broadcast,
     division_by_zero_is_silent,
     arrays_are_made,

@@ -1,6 +1,7 @@
 """What judges share: reading the clock's log, and saying what went wrong where."""
 
 import re
+from time import process_time
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, is_seconds
+from gpuguide.exercises.stand_ins.time_limit import time_limit
 from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
@@ -230,8 +232,9 @@ def test_leaving_is_no_answer(name):
     assert (finding.kind, finding.line) == ("exception", 2)
 
 
-def test_a_function_has_its_time(monkeypatch):
-    monkeypatch.setattr(host_function, "LIMIT_S", 0.2)
+@pytest.mark.parametrize("limit", ["LIMIT_S", "CALL_LIMIT_S"])
+def test_a_function_has_its_time(monkeypatch, limit):
+    monkeypatch.setattr(host_function, limit, 0.2)
     source = "def crossing_point(sizes, cpu_s, gpu_s):\n    while True:\n        try:\n"
     source += "            x = 1\n        except Exception:\n            pass\n"
     namespace = {}
@@ -240,3 +243,13 @@ def test_a_function_has_its_time(monkeypatch):
     assert finding.kind == "endless"
     assert finding.line in range(2, 7)
     assert "had not ended after 0.2 s" in finding.message
+
+
+def test_each_call_has_its_time_anew():
+    def busy():
+        until = process_time() + 0.2
+        while process_time() < until:
+            pass
+
+    with time_limit(20, 0.3):
+        assert [attempt(busy, "Now")[1] for _ in range(3)] == [None] * 3

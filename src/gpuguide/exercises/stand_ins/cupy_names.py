@@ -7,6 +7,7 @@ __all__ = [
     "CODE",
     "DEPENDING",
     "LACKING",
+    "MAKERS",
     "METHODS",
     "OF_ARRAYS",
     "OF_SEQUENCES",
@@ -113,6 +114,9 @@ UFUNCS = (
     "trunc",
 )
 """Universal functions: they take arrays of the device and numbers."""
+
+MAKERS = ("eye", "identity", "indices", "logspace", "tri")
+"""Functions that make an array of numbers alone."""
 
 METHODS = (
     "argmax",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import nullcontext
 from difflib import get_close_matches
 from functools import partial, wraps
 from typing import Any
@@ -13,13 +14,14 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from gpuguide.exercises.numpy_views import allocation, bounds
 from gpuguide.exercises.simulator.machine import UnsupportedError
-from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
+from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names, no_copy
 from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.cupy_names import (
     ABOUT,
     CODE,
     DEPENDING,
     LACKING,
+    MAKERS,
     METHODS,
     OF_ARRAYS,
     OF_SEQUENCES,
@@ -85,6 +87,12 @@ class DeviceArray(NDArrayOperatorsMixin):
             "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy "
             "array explicitly."
         )
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What other libraries ask for; the address is none of the host's."""
+        interface = self._data.__array_interface__
+        return interface | {"data": (self._buffer << 40, False), "stream": 1}
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
@@ -164,7 +172,8 @@ class DeviceArray(NDArrayOperatorsMixin):
             raise TypeError(f"{arr.dtype} array cannot be set to {self._data.dtype} array")
         if self._data.shape != arr.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self._data.shape}, new shape: {arr.shape}")
-        self._data[...] = self._cp.send(arr, arr, self._buffer)
+        with stream or nullcontext():
+            self._data[...] = self._cp.send(arr, arr, self._buffer)
 
     def fill(self, value: Any) -> None:
         """Put one value everywhere."""
@@ -328,6 +337,7 @@ class FakeCupy:
     """
 
     __name__ = "cupy"
+    __reduce_ex__ = no_copy
 
     def __init__(self, gpu: VirtualGpu | None = None) -> None:
         self.gpu = gpu or VirtualGpu()
@@ -348,6 +358,7 @@ class FakeCupy:
         )
         self.lib = Names("cupy.lib", stride_tricks=strided)
         self.r_, self.c_ = _Joined(self, "r_"), _Joined(self, "c_")
+        self.mgrid, self.ogrid = _Grid(self, "mgrid"), _Grid(self, "ogrid")
         self.linalg = Names("cupy.linalg", _others=lambda name: self._generic(f"linalg.{name}", np.linalg))
         stand_in(self)
 
@@ -774,6 +785,18 @@ class FakeCupy:
         return array
 
 
+class _Grid:
+    """What is indexed to make places: ``cupy.mgrid`` or ``cupy.ogrid``."""
+
+    def __init__(self, cp: FakeCupy, name: str) -> None:
+        self._cp, self._name = cp, name
+
+    def __getitem__(self, key: Any) -> Any:
+        made = getattr(np, self._name)[key]
+        parts = [self._cp._make(self._name, part) for part in (made if isinstance(made, tuple) else (made,))]
+        return tuple(parts) if isinstance(made, tuple) else parts[0]
+
+
 class _Joined:
     """What is indexed to join arrays: ``cupy.r_`` or ``cupy.c_``."""
 
@@ -787,6 +810,16 @@ class _Joined:
         return joined
 
 
+def _maker(name: str) -> Callable[..., Any]:
+    def make(self: FakeCupy, *args: Any, **kwargs: Any) -> Any:
+        return self._make(name, getattr(np, name)(*map(self._number, args), **kwargs))
+
+    make.__doc__ = f"As ``numpy.{name}``, on the device."
+    return make
+
+
+for _name in MAKERS:
+    setattr(FakeCupy, _name, _maker(_name))
 for _name, _function in vars(FakeCupy).items():
     if not _name.startswith("_"):
         named(f"cp.{_name}", _function)

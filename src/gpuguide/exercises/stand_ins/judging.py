@@ -13,7 +13,7 @@ import numpy as np
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
-from gpuguide.exercises.stand_ins.time_limit import TooLongError
+from gpuguide.exercises.stand_ins.time_limit import TooLongError, give_time
 from gpuguide.results.units import format_quantity
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
     With x = 0 the function raised ZeroDivisionError: division by zero.
     """
     try:
+        give_time()
         return plain(function(*arguments)), None
     except TooLongError as error:
         message = f"{case} the function had not ended after {error.limit}."
