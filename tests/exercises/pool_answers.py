@@ -49,6 +49,20 @@ def known_reports(exercise: Exercise, source: str) -> list[LaneReport]:
     return reports(exercise, source)
 
 
+def changed(name: str, *changes: tuple[str, str]) -> str:
+    """The solution of an exercise, with something else in the place of what stands there."""
+    source = get(name).solution
+    for right, other in changes:
+        assert right in source, f"The solution of {name} has no {right!r}."
+        source = source.replace(right, other)
+    return source
+
+
+def judged(name: str, source: str) -> LaneReport:
+    """What the first lane says of an answer."""
+    return judge(get(name), source, name=get(name).function_name)
+
+
 def kinds(said: list[LaneReport]) -> list[str]:
     """Kinds of the findings, the one to read first in front."""
     return [finding.kind for report in said for finding in report.findings]

@@ -1,9 +1,9 @@
 """The message names the cause: a right answer with one mistake, what is said of it, and the line quoted."""
 
 import pytest
+from pool_answers import changed, judged
 
 from gpuguide.exercises import get
-from gpuguide.exercises.check import judge
 from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.verdict import Verdict
 
@@ -190,6 +190,17 @@ CAUSES = {
     "no layers": (
         "carry_values", "n_layers and i", "i", "The array has no elements here", "x[0, i]",
     ),
+    "what a wrong element is made of": (
+        "map_2d", ">=", ">", "Its thread reads image[0, 2], which is 2.5; level is 2.5.", "mask[",
+    ),
+    "a choice between a number and zero in 64 bits": (
+        "prefix_sum", "t >= distance else float32(0)", "t >= distance else 0",
+        "float32 with int64 makes float64 in Numba; before may be 0 in line", "before =",
+    ),
+    "whole numbers divided": (
+        ROWS, "distance //= 2", "distance = int(distance / 2)",
+        "int64 / int64 makes float64 in Numba, and // a whole number.", "distance / 2",
+    ),
     "a block's sum in single precision": (
         "shared_sum", "array(1, int32)", "array(1, 'float32')", "whose type cannot hold", "atomic.add(total",
     ),
@@ -199,10 +210,8 @@ CAUSES = {
 @pytest.mark.parametrize("title", CAUSES)
 def test_the_cause_is_named(title: str) -> None:
     name, right, wrong, said, code = CAUSES[title]
-    exercise = get(name)
-    assert right in exercise.solution
-    source = exercise.solution.replace(right, wrong)
-    report = judge(exercise, source, name=exercise.function_name)
+    exercise, source = get(name), changed(name, (right, wrong))
+    report = judged(name, source)
     text = " ".join(str(Verdict(exercise, (report,), Answer(source, exercise.function_name))).split())
     assert said in text
     assert code in source.splitlines()[report.findings[0].lines[0] - 1]
@@ -219,13 +228,8 @@ def test_the_cause_is_named(title: str) -> None:
     ],
 )
 def test_what_follows_from_a_missed_barrier_is_not_told(right: str, wrong: str) -> None:
-    exercise = get(MATMUL)
-    assert right in exercise.solution
-    report = judge(exercise, exercise.solution.replace(right, wrong), name=exercise.function_name)
-    assert len(report.findings) == 1
+    assert len(judged(MATMUL, changed(MATMUL, (right, wrong))).findings) == 1
 
 
 def test_the_class_of_a_dtype_makes_numbers() -> None:
-    exercise = get(MATMUL)
-    source = exercise.solution.replace("total = float32(0)", "total = a.dtype.type(0)")
-    assert judge(exercise, source, name=exercise.function_name).passed
+    assert judged(MATMUL, changed(MATMUL, ("total = float32(0)", "total = a.dtype.type(0)"))).passed

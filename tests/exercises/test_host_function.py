@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError
+from gpuguide.exercises import get
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED
@@ -47,6 +48,45 @@ def test_a_judge_without_end_is_left_after_a_few() -> None:
             yield Finding("wrong", "Again.")
 
     assert len(judge_function(task(judge=judge), lambda x: x).findings) == 5
+
+
+def test_a_changed_input_comes_before_a_wrong_result() -> None:
+    def judge(function):
+        for kind in ("wrong", "input_changed", "wrong"):
+            yield Finding(kind, "Something is wrong.")
+
+    report = judge_function(task(judge=judge), lambda x: 0)
+    assert [finding.kind for finding in report.findings] == ["input_changed", "wrong", "wrong"]
+
+
+def forgets(cp, x, factors):
+    if not x.size:
+        return
+    x * factors[:, None]
+
+
+def test_a_missing_return_is_asked_for() -> None:
+    (finding,) = judge_function(get("one_launch"), forgets).findings
+    assert finding.message.endswith("and it is not. The function returns nothing: is a return missing?")
+
+
+def half_done(cp, a, b):
+    a_gpu = cp.asarray(a)
+    product = ...
+    a_gpu[...] = product
+    return ...
+
+
+def test_blanks_that_are_left_are_named() -> None:
+    (finding,) = judge_function(get("fill_in_dot"), half_done).findings
+    first = half_done.__code__.co_firstlineno
+    lines = first + 2, first + 4
+    assert finding.message == "Blanks are left (lines {} and {}): put code in the place of `...`.".format(
+        *lines
+    )
+    assert (finding.line, finding.lines) == (lines[0], lines)
+    # Elsewhere, three dots may be as good as any other word.
+    assert "Blanks" not in judge_function(get("one_launch"), half_done).findings[0].message
 
 
 def test_what_the_function_raises_is_a_finding_with_its_line() -> None:

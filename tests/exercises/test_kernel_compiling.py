@@ -91,6 +91,25 @@ def test_device_functions_are_compiled_without_a_gpu() -> None:
     assert str(report.findings[0]) == "Numba cannot compile line 6: Unknown attribute 'foo' of type float32."
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (
+            "for k in (0, cuda.blockDim.x):\n    out[k] = x[i]",
+            "line 7: Numba loops over a tuple only if all its elements are of one type, not of int64 and "
+            "int32.",
+        ),
+        (
+            "part = cuda.shared.array(1, 'int32')\ncuda.atomic.add(part, (0,), 1)",
+            "line 8: Cannot cast UniTuple(int x 1) to int64.",
+        ),
+    ],
+)
+def test_what_numba_says_is_put_in_words_and_in_its_place(body: str, said: str) -> None:
+    (finding,) = judged(body).findings
+    assert finding.message == f"Numba cannot compile {said}"
+
+
 def test_double_precision_is_counted_and_limited() -> None:
     report = judged("out[i] = x[i] * 0.1", float64_instructions=0)
     assert report.state == FAILED
@@ -122,7 +141,11 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "",
             "Line 7: float32 meets int32, which makes float64 in Numba.",
         ),
-        ("out[i] = x[i] * (i / 3)", "", "Line 7: int64 is divided by int64, which makes float64 in Numba."),
+        (
+            "out[i] = x[i] * (i / 3)",
+            "",
+            "Line 7: int64 is divided by int64, which makes float64 in Numba; // makes a whole number.",
+        ),
         (
             "y = cuda.shared.array(32, 'float64')\ny[i % 32] = x[i]\nout[i] = y[i % 32] * x[i]",
             "",
@@ -133,6 +156,31 @@ TWICE = "@cuda.jit(device=True)\ndef twice(v):\n    return {}\n"
             "    y[i % 32] += x[i] if i > n else float32(0)\n    n *= 2\nout[i] = y[i % 32]",
             "",
             "Line 7: y is made as an array of float64.",
+        ),
+        (
+            "for k in range(i):\n    out[k] = x[k] if k > 2 else 0",
+            "",
+            "Line 8: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
+        (
+            "for k in range(i):\n    v = 0\n    if k > 2:\n        v = x[k]\n    out[k] = v",
+            "",
+            "Line 8: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
+        (
+            "total = 0\nfor k in range(i):\n    total = math.fabs(x[k]) + total\nout[i] = total",
+            "",
+            "Line 7: 0 is an int64, and what may be float32 as well is float64 in Numba.",
+        ),
+        (
+            "for k in range(i):\n    out[k] = x[k] if k > 2 else 0.0",
+            "",
+            "Line 8: 0.0 is a Python float, which has 64 bits.",
+        ),
+        (
+            "v = x[i] if i > 2 else 0\nout[i] = v * 2 / 2",
+            "",
+            "Line 7: 0 is an int64, and what may be float32 as well is float64 in Numba.",
         ),
         ("out[i] = x[i] * np.float64(0.5) + x[i]", "", "Line 7: a number is converted to float64."),
         ("out[i] = x[i] * math.sqrt(i)", "", "Line 7: sqrt makes a float64."),

@@ -199,6 +199,12 @@ def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -
     assert "n = 521" in report.stats_call
 
 
+def test_a_launch_without_results_is_not_made_again_backwards() -> None:
+    (empty, *_) = [call for call in answers.calls() if call.label.startswith("n = 0")]
+    task = KernelTask(lambda: [empty], parameters=("x", "out"))
+    assert judge_simulated(answers.exercise(task=task), answers.answer()).n_calls == 1
+
+
 def test_a_launch_for_the_gpu_alone_is_left_out() -> None:
     calls = [replace(call, gpu_only=call.label.startswith("n = 521")) for call in answers.calls()]
     task = KernelTask(lambda: calls, parameters=("x", "out"))
@@ -288,7 +294,7 @@ TWICE = (
             {"loop_turns": 1},
             "for _ in range(2):\n            out[i] = x[i] + x[i]",
             "limit",
-            "A thread makes 2 turns of loops, where 1 is allowed: share the work.",
+            "A thread makes 2 turns of loops, where 1 is allowed: share the work, or save some of it.",
         ),
         (
             {"active_threads": 0.9},

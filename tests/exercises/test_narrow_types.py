@@ -6,10 +6,9 @@ import ast
 
 import numpy as np
 import pytest
-from pool_answers import kernels, kinds
+from pool_answers import judged, kernels, kinds
 
 from gpuguide.exercises import get
-from gpuguide.exercises.check import judge
 
 NARROWER = {
     "float32": ("float16", "int32"),
@@ -70,7 +69,7 @@ def test_a_function_that_narrows_what_it_gets_is_refused(name: str) -> None:
             tree = ast.parse(exercise.solution)
             (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef))
             function.body[:0] = ast.parse(f"{array} = {array}.astype('{kind}').astype({array}.dtype)").body
-            said = judge(exercise, ast.unparse(tree), name=exercise.function_name)
+            said = judged(name, ast.unparse(tree))
             assert kinds([said])[:1] == ["wrong"], (array, kind, said.findings)
 
 
@@ -81,6 +80,6 @@ def test_a_narrower_type_is_refused_unless_it_is_wide_enough(name: str) -> None:
     for array, contents in next(iter(exercise.task.calls())).arguments.items():
         for kind in NARROWER.get(str(getattr(contents, "dtype", "")), ()) if np.ndim(contents) else ():
             source = narrowed(exercise.solution, array, kind)
-            if source and not kinds([judge(exercise, source, name=exercise.function_name)]):
+            if source and not kinds([judged(name, source)]):
                 passing.add((name, array, kind))
     assert passing == {each for each in FITS if each[0] == name}

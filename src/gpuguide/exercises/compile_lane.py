@@ -16,7 +16,7 @@ from gpuguide.exercises.kernels import Built, build, file_name
 from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.reading import Answer, check_parameters, unsupported
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
-from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.findings import Finding, several_types
 from gpuguide.machine import compilers
 from gpuguide.machine.backends import numba, numba_cuda, simulated
 
@@ -159,9 +159,11 @@ def compile_finding(error: BaseException, answer: Answer) -> Finding:
 def _line(error: BaseException, answer: Answer) -> int | None:
     """Return the reader's line that an error names, or that Numba was working on when it gave up."""
     name = file_name(answer)
-    named = re.search(rf'File "{re.escape(name)}", line (\d+)|{re.escape(name)}(?: \(|:)(\d+)', str(error))
-    if named:
-        return int(named[1] or named[2])
+    said, own = str(error), re.escape(name)
+    # Where it was at work comes first: it also tells where each variable was set.
+    for place in (rf'File "{own}", line (\d+)', rf"{own} \((\d+)", rf"{own}:(\d+)"):
+        if named := re.search(place, said):
+            return int(named[1])
     lines = [line for frame, _ in traceback.walk_tb(error.__traceback__) for line in _busy_with(frame, name)]
     return lines[-1] if lines else _line_of_name(error, answer)
 
@@ -187,15 +189,23 @@ def _line_of_name(error: BaseException, answer: Answer) -> int | None:
 
 def _reason(text: str) -> str:
     """Return Numba's message as one line, without its lists of candidates."""
-    text = re.sub(r"Failed in \w+ mode pipeline \(step: [\w ]+\)\s*", "", text)
+    text = re.sub(r"Failed in \w+ mode pipeline \(step: [\w ]+\)\s*|: %\S+ = .*", "", text)  # LLVM's own code
     specific = re.findall(r"^\s*\w+Error: (.+?)\.?\s*$", text, re.M)
     tried = re.search(r"^\s*>>> (.+?)\s*$", text, re.M)
     if tried:
-        unknown = "it knows no " + re.sub(r"Literal\[(\w+)\]\([^()]*\)", r"\1", tried[1])
+        unknown = f"it knows no {_without_literals(tried[1])}"
         return f"{unknown}: {specific[-1]}" if specific else unknown
+    if looped := re.search(r"Invalid use of getiter with parameters \(Tuple\((\w.*)\)\)", text):
+        kinds = dict.fromkeys(_without_literals(looped[1]).split(", "))
+        return several_types(["int64" if kind == "int" else kind for kind in kinds])
     if "NRT required" in text:
         return "it would have to allocate memory while the kernel runs, which a kernel cannot do"
-    return str(specific[-1]) if specific else _first_line(text).rstrip(".")
+    return str(specific[-1]) if specific else _without_literals(_first_line(text)).rstrip(".")
+
+
+def _without_literals(text: str) -> str:
+    """Return types without the values of numbers."""
+    return re.sub(r"Literal\[(\w+)\]\([^()]*\)", r"\1", text)
 
 
 def _first_line(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,6 +78,10 @@ def _is_wide(kind: Any) -> bool:
     return type(kind).__name__ != "NumberClass" and any(str(each) == "float64" for each in elements)
 
 
+def _is_number(kind: Any) -> bool:
+    return str(getattr(kind, "literal_type", kind)).startswith(("int", "uint", "float"))
+
+
 def _is_a(kind: Any, value: object) -> str:
     """Say of which type a constant is."""
     if hasattr(kind, "ndim"):
@@ -122,8 +126,12 @@ class _Inferred:
                     yield from self._origin(each)
             elif operation in ("binop", "inplace_binop", "call"):
                 yield from self._of_definition(statement)
+            elif type(statement.value).__name__ == "Var" and self._wide(statement.target):
+                yield from self._origin(statement.target)
         elif self._wide(statement.target):  # a value is stored into an array of float64
             yield from self._origin(statement.target)
+        elif self._wide(statement.value):  # it is narrowed as it is stored
+            yield from self._origin(statement.value)
 
     def of_all(self) -> Iterator[Cause]:
         """Yield why a function computes with float64, or returns one."""
@@ -140,8 +148,39 @@ class _Inferred:
         """Follow a float64 back to where it comes from."""
         if variable.name not in self._seen:
             self._seen.add(variable.name)
-            for definition in self._definitions.get(variable.name, ()):
-                yield from self._of_definition(definition)
+            definitions = self._definitions.get(variable.name, ())
+            found = [cause for each in definitions for cause in self._of_definition(each)]
+            yield from found
+            if self._wide(variable) and not found:
+                yield from self._either(definitions)
+
+    def _either(self, definitions: Sequence[Any]) -> Iterator[Cause]:
+        """Say which number gives a float64 its type, where what else it may be is none either."""
+        sources = [self._source(each) for each in definitions]
+        used = [each.target for each in sources]
+        used += [each for source in sources for each in getattr(source.value, "list_vars", list)()]
+        kinds = dict.fromkeys(self._kind(each) for each in used if _is_number(self._kinds[each.name]))
+        for source in sources:
+            own = self._kind(source.target)
+            others = " or ".join(kind for kind in kinds if kind not in (own, "float64"))
+            if type(source.value).__name__ == "Const" and "int" in own and others:
+                written = self._written(source.value.value, source.loc.line)
+                what = f"{written} is an {own}, and what may be {others} as well is float64 in Numba"
+                yield Cause(source.loc.line, what)
+
+    def _source(self, definition: Any) -> Any:
+        """Follow a definition by a variable that has one itself, and so on."""
+        while type(definition.value).__name__ == "Var":
+            found = self._definitions.get(definition.value.name, ())
+            if len(found) != 1:
+                break
+            (definition,) = found
+        return definition
+
+    def _kind(self, variable: Any) -> str:
+        """Return the type of a variable, without the value of a number that is known."""
+        kind = self._kinds[variable.name]
+        return str(getattr(kind, "literal_type", kind))
 
     def _of_definition(self, definition: Any) -> Iterator[Cause]:
         value, line, kind = definition.value, definition.loc.line, self._kinds.get(definition.target.name)
@@ -167,11 +206,9 @@ class _Inferred:
     def _mixed(self, value: Any, line: int) -> str:
         """Say why two numbers of which neither is a float64 make one."""
         sides = value.lhs, value.rhs
-        left, right = (
-            str(getattr(self._kinds[each.name], "literal_type", self._kinds[each.name])) for each in sides
-        )
+        left, right = map(self._kind, sides)
         if "float" not in left + right:
-            return f"{left} is divided by {right}, which makes float64 in Numba"
+            return f"{left} is divided by {right}, which makes float64 in Numba; // makes a whole number"
         numbers = [
             self._written(definition.value.value, line)
             for each in sides
@@ -189,10 +226,11 @@ class _Inferred:
             if _is_wide(made):
                 yield Cause(line, "a number is converted to float64")
             return
-        found = [cause for each in call.list_vars() if self._wide(each) for cause in self._origin(each)]
+        wide = [each for each in call.list_vars() if self._wide(each)]
+        found = [cause for each in wide for cause in self._origin(each)]
         for compiled in getattr(getattr(called, "dispatcher", None), "overloads", {}).values():
             found += _Inferred(compiled.type_annotation, self.answer).of_all() if not found else []
-        if found or not _is_wide(made):
+        if found or wide or not _is_wide(made):
             yield from found
         elif hasattr(made, "ndim"):
             yield Cause(line, f"{definition.target.name} is made as an array of float64")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import inspect
 import os
 import re
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from itertools import islice, pairwise
+from textwrap import dedent
 from types import CodeType
 from typing import Any
 
@@ -21,7 +23,8 @@ from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.cupy_imports import standing_in
 from gpuguide.exercises.stand_ins.host_memory import never_by_chance
-from gpuguide.exercises.stand_ins.lines import line_now, source_of
+from gpuguide.exercises.stand_ins.judging import known_lines, lines_text
+from gpuguide.exercises.stand_ins.lines import line_now, line_of_error, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError, time_limit
 from gpuguide.machine.memory import is_out_of_memory
 
@@ -29,6 +32,8 @@ __all__ = ["judge_function"]
 
 LIMIT_S = float(os.environ.get("GPUGUIDE_TIME_LIMIT", "20"))
 """Seconds that a function may take for all cases together."""
+CALL_LIMIT_S = min(3.0, LIMIT_S)
+"""Seconds of the processor's time for one call with stand-ins, which takes milliseconds if it is right."""
 
 _MOST_FINDINGS = 5
 
@@ -64,7 +69,8 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
         return LaneReport(lane, FAILED, findings=(finding,))
     try:
         imports = standing_in(function) if lane == "simulator" else nullcontext()
-        with warnings.catch_warnings(), imports, never_by_chance(), time_limit(LIMIT_S):
+        limits = time_limit(LIMIT_S, CALL_LIMIT_S if lane == "simulator" else 0)
+        with warnings.catch_warnings(), imports, never_by_chance(), limits:
             warnings.showwarning = _warned(function)
             findings = tuple(islice(judge(function), _MOST_FINDINGS))
             praise = task.praise(function) if task.praise and not findings and lane == "simulator" else ""
@@ -75,8 +81,64 @@ def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str =
     if findings and findings[0].kind == "unsupported":
         return LaneReport(lane, NOT_AT_HAND, findings[0].message)
     if findings:
-        return LaneReport(lane, FAILED, findings=findings)
+        return LaneReport(lane, FAILED, findings=_with_cause_first(exercise, function, findings))
     return LaneReport(lane, PASSED, notes=(praise,) if praise else ())
+
+
+def _with_cause_first(
+    exercise: Exercise, function: Callable[..., Any], findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    """Begin with what explains the rest: blanks that are left, a changed input, a return that is missing."""
+    first, code = findings[0], _code_of(function)
+    if (blanks := _blanks(_text_of(function))) and _blanks(exercise.stub):
+        are = "A blank is" if len(blanks) == 1 else "Blanks are"
+        message = f"{are} left{lines_text(blanks)}: put code in the place of `...`."
+        return (replace(first, message=message, line=blanks[0], lines=known_lines(blanks)),)
+    if first.kind != "wrong":
+        return findings
+    if changed := [each for each in findings if each.kind == "input_changed"]:
+        return *changed, *(each for each in findings if each not in changed)
+    if code is not None and _returns_nothing(code) and _is_to_return(exercise):
+        message = f"{first.message} The function returns nothing: is a return missing?"
+        return replace(first, message=message), *findings[1:]
+    return findings
+
+
+def _is_to_return(exercise: Exercise) -> bool:
+    """Say whether the solution returns anything."""
+    codes = compile(exercise.solution, "", "exec").co_consts
+    solution = [c for c in codes if isinstance(c, CodeType) and c.co_name == exercise.function_name]
+    return not all(map(_returns_nothing, solution))
+
+
+def _text_of(function: Callable[..., Any]) -> str:
+    """Return a function's text, with its lines where they are in its file; empty if nobody knows it."""
+    try:
+        lines, first = inspect.getsourcelines(inspect.unwrap(function))
+    except (OSError, TypeError):
+        return ""
+    return "\n" * (first - 1) + dedent("".join(lines))
+
+
+def _blanks(text: str) -> list[int]:
+    """Return the lines of ``...`` that stand for code: alone, after an equals sign, or returned."""
+    try:
+        nodes = ast.walk(ast.parse(text))
+    except SyntaxError:
+        return []
+    holders = (node for node in nodes if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.Return))
+    return sorted(
+        node.lineno for node in holders if isinstance(node.value, ast.Constant) and node.value.value is ...
+    )
+
+
+def _returns_nothing(code: CodeType) -> bool:
+    steps = _steps(code)
+    returned = [step.argval for step in steps if step.opname == "RETURN_CONST"]
+    for before, step in pairwise(steps):
+        if step.opname == "RETURN_VALUE":
+            returned.append(before.argval if before.opname == "LOAD_CONST" else ...)
+    return not code.co_flags & inspect.CO_GENERATOR and all(each is None for each in returned)
 
 
 def _check_signature(exercise: str, expected: tuple[str, ...], function: Callable[..., Any]) -> None:
@@ -108,9 +170,7 @@ _BEHIND = frozenset(
 
 def _reaches_behind(function: Callable[..., Any]) -> Finding | None:
     """Find the first line that reaches for what judges the function: no answer needs it."""
-    plain = inspect.unwrap(function)
-    found = _codes(getattr(plain, "__code__", None), getattr(plain, "__globals__", {}), set())
-    codes = {code: _steps(code) for code in found}
+    codes = {code: _steps(code) for code in _codes_of(function)}
     # What a class of the reader's hides is its own.
     ours = {step.argval for steps in codes.values() for step in steps if step.opname == "STORE_NAME"}
     for code in filter(_is_method, codes):
@@ -147,6 +207,16 @@ def _behind(code: CodeType, steps: list[Any], ours: set[str]) -> Iterator[tuple[
 def _is_method(code: CodeType) -> bool:
     around = code.co_qualname.rpartition(".")[0]
     return around != "" and not around.endswith("<locals>")
+
+
+def _code_of(function: Callable[..., Any]) -> CodeType | None:
+    code: CodeType | None = getattr(inspect.unwrap(function), "__code__", None)
+    return code
+
+
+def _codes_of(function: Callable[..., Any]) -> Iterator[CodeType]:
+    """Yield the code of a function, and of what it names in its file."""
+    return _codes(_code_of(function), getattr(inspect.unwrap(function), "__globals__", {}), set())
 
 
 def _codes(code: CodeType | None, known: Mapping[str, Any], seen: set[CodeType]) -> Iterator[CodeType]:
@@ -196,17 +266,10 @@ def _warned(function: Callable[..., Any]) -> Callable[..., None]:
 
 def _raised(error: BaseException, function: Callable[..., Any]) -> Finding:
     """Say what the reader's function raised, with the last line of its file that the error passed."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    file = code.co_filename if code is not None else ""
-    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if _is_of(frame, file)]
-    where = f" in line {lines[-1]}" if lines else ""
+    line = line_of_error(error, source_of(function))
+    where = f" in line {line}" if line is not None else ""
     name = getattr(function, "__name__", "The function")
     if isinstance(error, TooLongError):
-        message = f"{name} had not ended after {error.limit}{where}."
-        return Finding("endless", message, line=lines[-1] if lines else None)
+        return Finding("endless", f"{name} had not ended after {error.limit}{where}.", line=line)
     text = f"{type(error).__name__}: {error}".rstrip(".")
-    return Finding("exception", f"{name} raised {text}{where}.", line=lines[-1] if lines else None)
-
-
-def _is_of(frame: Any, file: str) -> bool:
-    return bool(frame.f_code.co_filename == file)
+    return Finding("exception", f"{name} raised {text}{where}.", line=line)

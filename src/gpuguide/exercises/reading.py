@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 import os
 import re
 import sys
@@ -867,6 +868,8 @@ def execute(
     module = ModuleType(f"answer_{path.stem}")
     namespace = vars(module)
     namespace.update(constants, __file__=str(path))
+    # What is wrong with it may be seen in its text.
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
     # A dataclass looks for its module here.
     sys.modules[module.__name__] = module
     try:

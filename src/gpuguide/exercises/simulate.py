@@ -103,13 +103,14 @@ def _as_data(call: Call) -> Launch:
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
     """Yield every launch, then the last one of each block once more, its blocks and threads backwards.
 
-    Those that only a GPU makes are left out.
+    Those that only a GPU makes are left out, and once more those without results: no order shows in them.
     """
     last: dict[tuple[int, ...], tuple[int, Call]] = {}
     for position, call in enumerate(call for call in calls() if not call.gpu_only):
         yield call, "forward"
         # A launch changes copies of its arrays, so it can be made once more of the same call.
-        last[call.block] = position, call
+        if any(values.size for values in call.expected.values()):
+            last[call.block] = position, call
     for _, call in sorted(last.values(), key=itemgetter(0)):
         yield call, "reverse"
 

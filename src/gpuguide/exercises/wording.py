@@ -13,16 +13,18 @@ LOOK_AT = {
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
     "float64": (
         "The results are right. Of which type is each number, array and constant here, and which type should "
-        "it have, so that what it meets stays float32?"
+        "it have, so that nothing becomes float64?"
     ),
     "cold": (
         "CuPy compiles a kernel when it first comes to it. Which dtypes were answered at the start, and how "
         "many answers has each of them had?"
     ),
-    "endless": "Which condition ends the loop, and what does each turn change in it?",
+    "endless": (
+        "Which condition ends the loop, what does each turn change in it, and how many turns should there be?"
+    ),
     "exception": (
-        "Read the line as the named thread does. Is every name known in a kernel, and what do its variables "
-        "hold?"
+        "Read the line as the named thread does. What does each name in it stand for, and of which type is "
+        "what it holds?"
     ),
     "memory": (
         "Which arrays exist at the same time on this line, those without a name too, and how many bytes do "

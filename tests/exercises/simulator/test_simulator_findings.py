@@ -167,13 +167,25 @@ MESSAGES = [
         "an endless loop",
         "def kernel(x):\n    i = cuda.grid(1)\n    while i < x.size:\n        x[i] = i\n",
         (2, 32, {"x": ramp(40), "step_limit": 500}),
-        ["The loop at line 3 does not end: one thread was stopped there after 500 steps."],
+        ["The loop at line 3 does not end in time: one thread was stopped there after 500 steps."],
     ),
     (
         "an endless loop around a barrier",
         "def kernel(x):\n    while True:\n        cuda.syncthreads()\n",
         (1, 2, {"x": ramp(40), "step_limit": 500}),
-        ["The loop at line 2 does not end: one thread was stopped there after 500 steps."],
+        ["The loop at line 2 does not end in time: one thread was stopped there after 500 steps."],
+    ),
+    (
+        "a loop of too many turns",
+        "def kernel(x):\n    for k in range(4000):\n        x[0] = k\n",
+        (1, 1, {"x": ramp(40), "step_limit": 500}),
+        ["The loop at line 2 takes a thread more than 500 steps; a right answer needs far fewer."],
+    ),
+    (
+        "a loop of too many barriers",
+        "def kernel(x):\n    for k in range(4000):\n        cuda.syncthreads()\n",
+        (1, 2, {"x": ramp(40), "step_limit": 500}),
+        ["The loop at line 2 takes a thread more than 500 steps; a right answer needs far fewer."],
     ),
     (
         "a division by zero",
@@ -307,9 +319,22 @@ MESSAGES = [
         "a shape known at launch only",
         "def kernel(x):\n    s = cuda.shared.array(cuda.blockDim.x, float32)\n    s[cuda.threadIdx.x] = 0\n",
         (1, 4, {"x": ramp(4)}),
-        ["Line 2 makes a shared array whose shape holds cuda.blockDim.x; Numba takes a number there or the "
-         "name of "
-         "a constant, or 0 for all the memory that the launch asks for."],
+        ["Line 2 makes a shared array whose shape holds cuda.blockDim.x, where Numba takes a number or the "
+         "name of one. That is known only when the kernel runs: write the most that is needed."],
+    ),
+    (
+        "a shape to be worked out",
+        "T = 8\ndef kernel(x):\n    s = cuda.local.array(T * T, float32)\n    s[0] = x[0]\n",
+        (1, 4, {"x": ramp(4)}),
+        ["Line 3 makes a local array whose shape holds T * T, where Numba takes a number or the name of one. "
+         "It does no arithmetic there: set a name to T * T outside of the kernel."],
+    ),
+    (
+        "a loop over a tuple of several types",
+        "def kernel(x):\n    for v in (x[0], 1):\n        x[1] = v\n",
+        (1, 1, {"x": ramp(4)}),
+        ["Thread 0 of block 0 fails in line 2: Numba loops over a tuple only if all its elements are of one "
+         "type, not of float32 and int64."],
     ),
 ]  # fmt: skip
 

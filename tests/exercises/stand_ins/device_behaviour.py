@@ -6,6 +6,7 @@ stand-in alone.
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 
@@ -199,8 +200,17 @@ def modules_are_found(cp):
     assert cp.get_array_module(cp.ones(1)) is cp
     assert cp.get_array_module(np.ones(1)) is np
     assert cp.get_array_module(1.0, cp.ones(1)) is cp
+    assert not hasattr(np.ones(1), "__cuda_array_interface__")
     assert type(cp.ones(1)).__module__.startswith("cupy")
     assert cp.__name__ == "cupy"
+
+
+def the_interface_tells_of_memory_on_the_device(cp):
+    rows = cp.ones((2, 3), dtype=cp.float32)
+    interface = rows.__cuda_array_interface__
+    assert (interface["shape"], interface["typestr"], interface["strides"]) == ((2, 3), "<f4", None)
+    assert rows.T.__cuda_array_interface__["strides"] == (4, 12)
+    assert {"data", "version"} <= {*interface}
 
 
 def shapes_broadcast(cp):
@@ -218,6 +228,10 @@ def arrays_are_made(cp):
     np.testing.assert_array_equal(cp.arange(2, 8, 3).get(), [2, 5])
     np.testing.assert_array_equal(cp.linspace(0, 1, 3).get(), [0, 0.5, 1])
     np.testing.assert_array_equal(cp.full((2,), 7, dtype=cp.int32).get(), [7, 7])
+    np.testing.assert_array_equal(cp.indices((2, 3)).get(), np.indices((2, 3)))
+    np.testing.assert_array_equal(cp.identity(2, dtype=cp.float32).get(), [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(cp.mgrid[:3].get(), [0, 1, 2])
+    assert [part.shape for part in cp.ogrid[:3, :2]] == [(3, 1), (1, 2)]
     assert cp.zeros(2).dtype == cp.ones(2).dtype == np.float64
     assert cp.zeros_like(cp.ones(2, dtype=cp.int8)).dtype == np.int8
     assert cp.empty((2, 3)).shape == (2, 3)
@@ -261,7 +275,47 @@ def sums_and_fused_functions_are_written_as_one(cp):
         cp.fuse()(lambda a: a + 1)(y)
 
 
+def ufuncs_reduce_and_join(cp):
+    x = cp.arange(1, 5)
+    assert (int(cp.add.reduce(x)), int(cp.multiply.reduce(x))) == (10, 24)
+    np.testing.assert_array_equal(cp.add.reduce(x.reshape(2, 2)).get(), [4, 6])
+    np.testing.assert_array_equal(cp.add.accumulate(x).get(), [1, 3, 6, 10])
+    np.testing.assert_array_equal(cp.multiply.outer(x[:2], x[2:]).get(), [[3, 4], [6, 8]])
+
+
+def a_shape_may_be_set(cp):
+    x = cp.arange(6)
+    column = x.view()
+    column.shape = (6, 1)
+    assert (x.shape, column.shape) == ((6,), (6, 1))
+    with pytest.raises(AttributeError, match="incompatible shape"):
+        x.reshape(2, 3).T.shape = (6,)
+
+
+def its_class_makes_arrays(cp):
+    x = cp.ndarray((2, 3), cp.int32)
+    assert isinstance(x, cp.ndarray)
+    assert (x.shape, x.dtype) == ((2, 3), np.int32)
+    cp.multiply(cp.ones((2, 3), cp.int32), 7, x)
+    np.testing.assert_array_equal(x.get(), np.full((2, 3), 7))
+    for copied in (copy.copy(x), copy.deepcopy(x)):
+        copied += 1
+        assert isinstance(copied, cp.ndarray)
+    np.testing.assert_array_equal(x.get(), np.full((2, 3), 7))
+
+
+def all_and_any_refuse_arrays_of_the_host(cp):
+    for function in (cp.all, cp.any):
+        assert bool(function(cp.ones(3)))
+        with pytest.raises(TypeError):
+            function(np.ones(3))
+
+
 BEHAVIOUR = [
+    ufuncs_reduce_and_join,
+    a_shape_may_be_set,
+    its_class_makes_arrays,
+    all_and_any_refuse_arrays_of_the_host,
     views_are_made_of_parts_and_strides,
     sums_and_fused_functions_are_written_as_one,
     round_trip,
@@ -285,6 +339,7 @@ BEHAVIOUR = [
     set_from_an_array,
     out_must_be_on_the_device,
     modules_are_found,
+    the_interface_tells_of_memory_on_the_device,
     shapes_broadcast,
     division_by_zero_is_silent,
     arrays_are_made,

@@ -1,5 +1,7 @@
 """The stand-in for CuPy: it behaves as CuPy does, and notes each launch and copy."""
 
+import copy
+
 import numpy as np
 import pytest
 from device_behaviour import BEHAVIOUR
@@ -71,6 +73,8 @@ HOST = np.arange(1.0, 7.0)
 # What is done with an array of six float64 on the device; copies there, copies back, launches.
 COUNTED = {
     "an operator": (lambda cp, x: x + 1, (0, 0, 1)),
+    "a result given by its place": (lambda cp, x: cp.add(x, 1, cp.empty(6)), (0, 0, 1)),
+    "a ufunc that reduces": (lambda cp, x: cp.add.reduce(x), (0, 0, 1)),
     "an operator in place": (lambda cp, x: x.__iadd__(1), (0, 0, 1)),
     "three operators": (lambda cp, x: (x - 1) * (x - 1), (0, 0, 3)),
     "a reduction": (lambda cp, x: x.sum(), (0, 0, 1)),
@@ -126,6 +130,8 @@ COUNTED = {
     "one of linear algebra": (lambda cp, x: cp.linalg.norm(x), (0, 0, 1)),
     "one that looks at the shape": (lambda cp, x: 1 / cp.size(x), (0, 0, 0)),
     "one that asks how many": (lambda cp, x: cp.nonzero(x), (0, 1, 1)),
+    "copy.copy": (lambda cp, x: copy.copy(x), (1, 1, 0)),
+    "copy.deepcopy": (lambda cp, x: copy.deepcopy(x), (0, 0, 1)),
     "a sum of the host's": (lambda cp, x: cp.sum(HOST), (0, 0, 0)),
 }
 
@@ -208,6 +214,11 @@ def test_other_functions_refuse_arrays_of_the_host(cp):
             call()
 
 
+def test_only_sums_and_products_are_reduced_to(cp):
+    with pytest.raises(NotImplementedError, match="not supported yet"):
+        cp.maximum.reduce(cp.ones(3))
+
+
 def test_something_else_may_arrive_than_was_sent(cp):
     cp.arriving = lambda contents: -contents
     x = cp.empty(6)
@@ -254,6 +265,7 @@ UNSET = {
     "it is set before": (lambda cp, x: (x.fill(1), cp.convolve(x, x)), False),
     "nothing is done": (lambda cp, x: x.reshape(2, 3).ravel(), False),
     "another array is written": (lambda cp, x: cp.add(cp.ones(6, x.dtype), 1, out=x), False),
+    "another array is written by its place": (lambda cp, x: cp.add(cp.ones(6, x.dtype), 1, x), False),
     "a part of it is set": (lambda cp, x: (x[:3].fill(1), x[:3] + 1), False),
     "it is added to": (lambda cp, x: x.__iadd__(1), True),
     "a part of it is missing": (

@@ -1,6 +1,7 @@
 """What judges share: reading the clock's log, and saying what went wrong where."""
 
 import re
+from time import process_time
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from gpuguide.exercises import get, host_function, names
 from gpuguide.exercises.host_function import judge_function
 from gpuguide.exercises.model import FunctionTask
 from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
+from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt, is_seconds
+from gpuguide.exercises.stand_ins.time_limit import time_limit
 from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
@@ -115,6 +118,20 @@ def test_an_exception_is_told_with_the_reader_s_line():
     )
 
 
+@pytest.mark.parametrize("made", ["cp.ones(3)", "cp.sum", "cp.ones(3).sum", "cp.add", "cp.cuda.Event()"])
+def test_what_a_stand_in_lacks_is_told_as_such(made):
+    function = answer(f"def answer(cp):\n    return {made}.nothing\n")
+    message = attempt(function, "Here", FakeCupy())[1].message
+    assert "has no attribute 'nothing'. It is a stand-in, which has only what" in message
+
+
+def test_what_a_stand_in_says_itself_is_all():
+    for source in ("cp.nothing", "cp.cuda.nothing"):
+        message = attempt(answer(f"def answer(cp):\n    return {source}\n"), "Here", FakeCupy())[1].message
+        assert "The stand-in for" in message
+        assert "It is a stand-in" not in message
+
+
 def test_an_interrupt_is_not_a_finding():
     with pytest.raises(KeyboardInterrupt):
         attempt(answer("def answer():\n    raise KeyboardInterrupt\n"), "Once")
@@ -215,8 +232,9 @@ def test_leaving_is_no_answer(name):
     assert (finding.kind, finding.line) == ("exception", 2)
 
 
-def test_a_function_has_its_time(monkeypatch):
-    monkeypatch.setattr(host_function, "LIMIT_S", 0.2)
+@pytest.mark.parametrize("limit", ["LIMIT_S", "CALL_LIMIT_S"])
+def test_a_function_has_its_time(monkeypatch, limit):
+    monkeypatch.setattr(host_function, limit, 0.2)
     source = "def crossing_point(sizes, cpu_s, gpu_s):\n    while True:\n        try:\n"
     source += "            x = 1\n        except Exception:\n            pass\n"
     namespace = {}
@@ -225,3 +243,13 @@ def test_a_function_has_its_time(monkeypatch):
     assert finding.kind == "endless"
     assert finding.line in range(2, 7)
     assert "had not ended after 0.2 s" in finding.message
+
+
+def test_each_call_has_its_time_anew():
+    def busy():
+        until = process_time() + 0.2
+        while process_time() < until:
+            pass
+
+    with time_limit(20, 0.3):
+        assert [attempt(busy, "Now")[1] for _ in range(3)] == [None] * 3

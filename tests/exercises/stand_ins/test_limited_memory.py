@@ -47,3 +47,19 @@ def test_the_error_is_that_of_cupy() -> None:
         "Out of memory allocating 1,600 bytes (allocated so far: 1,600 bytes, limit set to: 2,048 bytes)."
     )
     assert cp.used == 1600
+
+
+def test_the_pool_tells_what_is_in_use() -> None:
+    cp = LimitedCupy(1000)
+    x, pool = cp.zeros(10), cp.get_default_memory_pool()
+    assert (pool.used_bytes(), pool.total_bytes(), pool.get_limit()) == (80, 80, 1000)
+    del x
+    assert pool.used_bytes() == 0
+
+
+def test_the_limit_may_be_set_and_not_raised() -> None:
+    cp = LimitedCupy(1000)
+    pool = cp.get_default_memory_pool()
+    for size, expected in ((2000, 1000), (0, 1000), (500, 500), (1000, 500)):
+        pool.set_limit(size=size)
+        assert pool.get_limit() == expected

@@ -4,7 +4,8 @@ import pytest
 
 from gpuguide.exercises.stand_ins import virtual_gpu
 from gpuguide.exercises.stand_ins.cuda_names import cuda_names
-from gpuguide.exercises.stand_ins.virtual_gpu import Costs, TooManyCallsError, VirtualGpu
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
+from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
 COSTS = Costs(
     launch_ns=10,
@@ -145,19 +146,76 @@ def test_every_way_to_wait_waits():
     ways = [
         lambda cuda: cuda.Device(0).synchronize(),
         lambda cuda: cuda.Stream.null.synchronize(),
-        lambda cuda: cuda.Stream(non_blocking=True).synchronize(),
         lambda cuda: cuda.get_current_stream().synchronize(),
         lambda cuda: cuda.stream.get_current_stream().synchronize(),
         lambda cuda: cuda.stream.Stream.null.synchronize(),
         lambda cuda: cuda.runtime.deviceSynchronize(),
         lambda cuda: cuda.runtime.streamSynchronize(0),
         lambda cuda: cuda.get_current_stream().record().synchronize(),
+        lambda cuda: cuda.Stream().record().synchronize(),
     ]
     for wait in ways:
         gpu = VirtualGpu(COSTS)
         done = gpu.launch("a", busy_ns=900).done_ns
         wait(cuda_names(gpu))
         assert gpu.now_ns >= done
+
+
+@pytest.mark.parametrize(
+    ("into", "awaited", "waits"),
+    [
+        ("default", "blocking", False),
+        ("default", "apart", False),
+        ("blocking", "default", True),
+        ("blocking", "blocking", True),
+        ("blocking", "other blocking", False),
+        ("blocking", "apart", False),
+        ("apart", "default", False),
+        ("apart", "apart", True),
+    ],
+)
+@pytest.mark.parametrize("by", ["stream", "asking"])
+def test_a_wait_for_a_stream_is_for_what_is_in_it(into, awaited, waits, by):
+    """As on an H200: the default stream includes those that block it, and no other includes it."""
+    gpu = VirtualGpu(COSTS)
+    cuda = cuda_names(gpu)
+    streams = {
+        "default": cuda.Stream.null,
+        "blocking": cuda.Stream(),
+        "other blocking": cuda.Stream(),
+        "apart": cuda.Stream(non_blocking=True),
+    }
+    with streams[into]:
+        work = gpu.launch("a", busy_ns=100_000)
+    if by == "asking":
+        assert streams[awaited].done == (not waits)
+    else:
+        streams[awaited].synchronize()
+        assert (gpu.now_ns >= work.done_ns) == waits
+
+
+@pytest.mark.parametrize("non_blocking", [False, True])
+def test_an_event_in_a_stream_comes_after_the_default_one_unless_it_is_non_blocking(non_blocking):
+    gpu = VirtualGpu(COSTS)
+    work = gpu.launch("a", busy_ns=100_000)
+    cuda_names(gpu).Stream(non_blocking=non_blocking).record().synchronize()
+    assert (gpu.now_ns >= work.done_ns) == (not non_blocking)
+
+
+def test_a_stream_that_waits_for_an_event_is_done_after_it(gpu):
+    cuda = cuda_names(gpu)
+    work, apart = gpu.launch("a", busy_ns=100_000), cuda.Stream(non_blocking=True)
+    apart.wait_event(cuda.Stream.null.record())
+    apart.synchronize()
+    assert gpu.now_ns >= work.done_ns
+
+
+def test_a_stream_gives_back_the_one_around_it(gpu):
+    cuda = cuda_names(gpu)
+    stream = cuda.Stream()
+    with stream, stream:
+        assert cuda.get_current_stream() is stream
+    assert cuda.get_current_stream() is cuda.Stream.null
 
 
 def test_a_name_that_the_stand_in_lacks_is_named_with_its_module(gpu):
@@ -178,7 +236,7 @@ def test_two_machines_that_do_the_same_agree_to_the_nanosecond():
 
 def test_a_loop_that_never_ends_is_ended(gpu, monkeypatch):
     monkeypatch.setattr(virtual_gpu, "_MOST_EVENTS", 50)
-    with pytest.raises(TooManyCallsError, match="loop"):
+    with pytest.raises(TooLongError, match="not ended after 50 requests"):
         [gpu.clock() for _ in range(51)]
 
 

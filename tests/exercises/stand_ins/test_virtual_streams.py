@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins import virtual_streams
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
 
 N = 1000
@@ -186,5 +188,19 @@ def test_a_loop_that_does_not_end_is_told(gpu: StreamingGpu, host: Any, monkeypa
     x = gpu.array(host["x_host"][0], "x")
     x.set(host["x_host"][0])
     x.set(host["x_host"][0])
-    with pytest.raises(GpuGuideError, match="a loop that does not end"):
+    with pytest.raises(TooLongError, match="not ended after 2 steps"):
         x.set(host["x_host"][0])
+
+
+def test_memory_is_copied_by_address(gpu: StreamingGpu, host: Any) -> None:
+    x, (row, *_), stream = gpu.array(host["x_host"][0], "x"), host["x_host"], gpu.stream()
+    x.data.copy_from_host_async(row.ctypes.data, row.nbytes, stream)
+    found = x.get(stream=stream)
+    np.testing.assert_array_equal(found, row)
+    assert gpu.steps[0].what == "the copy of x_host[0] into x"
+    x.data.copy_from_host(ctypes.c_void_p(row.ctypes.data), 4)
+    assert not gpu.unfinished
+    with pytest.raises(ValueError, match="x has"):
+        x.data.copy_to_host_async(row.ctypes.data, row.nbytes + 4, stream)
+    with pytest.raises(UnsupportedError):
+        x.data.copy_to_host(found.ctypes.data, found.nbytes)

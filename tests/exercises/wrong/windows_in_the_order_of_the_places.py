@@ -1,6 +1,6 @@
 """Sorts the caller's list, and returns the means in the order of the places.
 
-Found: wrong.
+Found: input_changed.
 """
 
 

@@ -147,6 +147,11 @@ def more(n: int, what: str, *, holds: str = "The same holds for") -> str:
     return "" if n < 1 else f" {holds} {count(n, f'more {what}')}."
 
 
+def several_types(kinds: Sequence[str]) -> str:
+    """Say that a loop goes over a tuple of several types."""
+    return f"Numba loops over a tuple only if all its elements are of one type, not of {joined(kinds)}"
+
+
 def with_capital(sentence: str) -> str:
     """Return a sentence with a capital first letter."""
     return sentence[:1].upper() + sentence[1:]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gpuguide.exercises.simulator.findings import KINDS, Finding, count, element, joined, with_capital
 from gpuguide.exercises.simulator.machine import ATOMIC, READ, WRITE, Event
 from gpuguide.exercises.simulator.memory import View, c_steps
-from gpuguide.exercises.simulator.number_rules import NumberType
+from gpuguide.exercises.simulator.number_rules import NumberType, shown
 from gpuguide.exercises.simulator.results import first_changed, first_wrong
 from gpuguide.exercises.simulator.scheduler import run
 from gpuguide.exercises.simulator.source import Kernel
@@ -244,7 +244,32 @@ def _with_cause(finding: Finding, launch: Launch, limits: Limits, trace: Trace) 
     finding = _with_absent_lanes(finding, launch, trace)
     if finding.kind == "wrong":
         finding = _with_unread(finding, launch, trace, once=limits.reads_per_element == 1)
+    if finding.kind == "wrong" and all(region.space != "shared" for region in trace.regions):
+        finding = _with_inputs(finding, launch, trace)
     return finding
+
+
+def _with_inputs(finding: Finding, launch: Launch, trace: Trace) -> Finding:
+    """Add to a wrong result what its thread made it of, where it reads just one element of an input."""
+    events = [event for event in trace.machine.log if event[0] is not None]
+    writers = {
+        segment.thread for region, at, kind, _, _, segment, _ in events
+        if kind != READ and region.name == finding.array and region.index_of(at) == finding.index
+    }  # fmt: skip
+    names, parts = [trace.names[name] for name in launch.views if name not in launch.expected], []
+    for name in names if len(writers) == 1 else ():
+        read = {(each[0], each[1]) for each in events if each[0].name == name and each[5].thread in writers}
+        for region, at in read if len(read) == 1 else ():
+            parts.append(f"{element(name, region.index_of(at))}, which is {shown(region.memory.cells[at])}")
+    if not parts:
+        return finding
+    given = [
+        f"; {trace.names[name]} is {shown(value)}"
+        for name, value in launch.arguments.items()
+        if not isinstance(value, View)
+    ]
+    cause = f" Its thread reads {joined(parts)}{''.join(given)}."
+    return replace(finding, message=finding.message + cause)
 
 
 def _with_unread(finding: Finding, launch: Launch, trace: Trace, *, once: bool) -> Finding:
@@ -361,15 +386,21 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
     yield from _atomics(limits, figures, trace)
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
-        message = f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work."
+        message = (
+            f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work, or save "
+            "some of it."
+        )
         yield Finding("limit", message, line=trace.machine.loop_beyond(limits.loop_turns))
     for line, kinds in sorted(trace.machine.doubles.items())[:1]:
-        both = " with ".join(map(str, kinds))
-        why = "" if {*map(str, kinds)} == {"float64"} else f": {both} makes float64 in Numba"
+        names = [*map(str, kinds)]
+        why = "" if {*names} == {"float64"} else f": {' with '.join(names)} makes float64 in Numba"
         start = kernel.starts_as(line, kinds)
-        begins = f"; {start[0]} begins as {start[1]} in line {start[2]}" if start else ""
+        if "float" not in "".join(names) and len({name[0] for name in names}) == 1:
+            # Signed or unsigned alike, whole numbers make one only where they are divided.
+            why, start = f": {' / '.join(names)} makes float64 in Numba, and // a whole number", None
+        begins = f"; {start[0]} in line {start[1]}" if start else ""
         message = f"Line {line} computes in double precision, where none is needed{why}{begins}."
-        lines = tuple(sorted({line, start[2] if start else line}))
+        lines = tuple(sorted({line, start[1] if start else line}))
         yield Finding("float64", message, line=lines[0], lines=lines)
     sizes = {math.prod(view.shape) for view in launch.views.values()}
     if figures.threads > _WARP and figures.threads in sizes:

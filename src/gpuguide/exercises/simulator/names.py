@@ -18,6 +18,7 @@ from types import GeneratorType
 from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
+from gpuguide.exercises.simulator.findings import several_types
 from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, Machine, UnsupportedError
 from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, again, c_steps, whole
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
@@ -678,6 +679,10 @@ def _store(value: Any, holder: Any, index: Any, site: int) -> None:
 
 
 def _each(holder: Any, site: int) -> Any:
+    if holder.__class__ is tuple:
+        kinds = dict.fromkeys(type_of(type(each)).name for each in holder if isinstance(each, int | float))
+        if len(kinds) > 1 and {*kinds} != {"int32", "int64"}:  # an index, which Numba has as int32, is an int
+            raise TypeError(several_types([*kinds]))
     return holder.each(site) if holder.__class__ is Array else holder
 
 

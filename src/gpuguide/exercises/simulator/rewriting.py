@@ -115,6 +115,11 @@ class Sites:
         """Return the line of a place."""
         return self.lines[site]
 
+    def loop_around(self, line: int) -> int:
+        """Return the line of the loop that keeps a line busy: of the innermost ``while``, if there is one."""
+        of_for = [around for word, around in self.around.get(line, ()) if word == "loop"]
+        return self.loops.get(line, of_for[-1] if of_for else line)
+
 
 @dataclass(frozen=True)
 class Rewritten:
@@ -159,9 +164,10 @@ def rewrite(
         They hold what no kernel can do.
     """
     tops = [_Unaliased(function, imports).visit(function) for function in functions]
-    for node in (node for top in tops for node in ast.walk(top)):
+    nodes = [node for top in tops for node in ast.walk(top)]
+    for node in nodes:
         _refuse(node)
-    waits = Waits(tops, imports, pauses=pauses)
+    waits = Waits(nodes, imports, pauses=pauses)
     sites = Sites()
     done = []
     for function in tops:
@@ -275,14 +281,19 @@ def bound_by(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 class Waits:
-    """Answers, for the functions of one source, where a thread waits."""
+    """Answers, for the functions of one source, whose nodes are given, where a thread waits."""
 
     def __init__(
-        self, functions: Iterable[ast.FunctionDef], imports: Mapping[str, str], *, pauses: bool = False
+        self, nodes: Collection[ast.AST], imports: Mapping[str, str], *, pauses: bool = False
     ) -> None:
         self._imports, self._pauses = imports, pauses
         self.functions: frozenset[str] = frozenset()
-        nodes = [node for top in functions for node in ast.walk(top)]
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        # Lambdas, and names that are not just called.
+        values = [
+            node for node in nodes
+            if isinstance(node, ast.Lambda) or (isinstance(node, ast.Name) and id(node) not in called)
+        ]  # fmt: skip
         defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
         self._variables = {node.id for node in nodes if isinstance(node, ast.Name) and _is_store(node)}
         self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -292,10 +303,9 @@ class Waits:
         while before != (before := (self.functions, self._passed_on)):
             # A caller of a function that waits waits, too.
             self.functions = frozenset(each.name for each in defined if self._waits_in(each))
-            self._passed_on = any(map(self._is_value_that_waits, _values(nodes)))
-        for function in defined:
-            self._refuse_other_names(function)
-            self._refuse_inline(function)
+            self._passed_on = any(map(self._is_value_that_waits, values))
+        self._refuse_other_names(nodes, called)
+        self._refuse_inline(nodes)
 
     def of_cuda(self, node: ast.AST) -> str:
         """Return the name that an expression has in ``numba.cuda``; empty if it has none."""
@@ -336,30 +346,21 @@ class Waits:
     def _names(self, node: ast.AST) -> bool:
         return self.of_cuda(node) in WAITING
 
-    def _refuse_other_names(self, function: ast.FunctionDef) -> None:
-        called = {id(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    def _refuse_other_names(self, nodes: Collection[ast.AST], called: set[int]) -> None:
         # A bare `cuda.syncthreads` without parentheses does nothing in Numba either: the race shows.
-        bare = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Expr)}
-        for node in ast.walk(function):
+        bare = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
             if isinstance(node, ast.expr) and self._names(node) and id(node) not in called | bare:
                 raise ArgumentError(
                     f"Line {node.lineno} uses {ast.unparse(node)} without calling it. Call it in place."
                 )
 
-    def _refuse_inline(self, function: ast.FunctionDef) -> None:
-        for node in ast.walk(function):
+    def _refuse_inline(self, nodes: Collection[ast.AST]) -> None:
+        for node in nodes:
             if isinstance(node, _INLINE) and any(self._stops_at(each) for each in ast.walk(node)):
                 raise ArgumentError(
                     f"Line {node.lineno} waits for other threads inside a list. Write a loop."
                 )
-
-
-def _values(nodes: Collection[ast.AST]) -> Iterator[ast.AST]:
-    """Yield lambdas, and names that are not just called."""
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    for node in nodes:
-        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Name) and id(node) not in called):
-            yield node
 
 
 def own_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:

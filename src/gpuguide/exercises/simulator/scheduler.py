@@ -226,19 +226,10 @@ class _Launch:
         machine = self.machine
         trace = Trace(machine, names, self.barriers, self.loop_turns, frozenset(self.loose_warps))
         if endless is not None:
-            message = (
-                f"The threads of the launch made more than {MOST_STEPS:,} turns of loops and calls together; "
-                "a right answer needs far fewer."
-                if endless.of_all
-                else f"The loop at line {endless.line} does not end: it waits for what no other thread does."
-                if endless.stuck
-                else f"The loop at line {endless.line} does not end: one thread was stopped there after "
-                f"{machine.step_limit} steps."
-            )
             line = machine.busiest_loop if endless.of_all else None
             trace.findings = (
                 *self.kernel.findings,
-                Finding("endless", message, line=line or endless.line),
+                Finding("endless", _too_long(endless, machine), line=line or endless.line),
             )
             return trace
         trace.remarks = _findings_of(machine.remarks, self.geometry)
@@ -247,6 +238,21 @@ class _Launch:
             found += unset_reads(trace)
         trace.findings = tuple(sorted(found, key=lambda finding: finding.order))
         return trace
+
+
+def _too_long(endless: EndlessError, machine: Machine) -> str:
+    """Say what went on for too long."""
+    loop, most = f"The loop at line {endless.line}", f"{machine.step_limit:,} steps"
+    if endless.of_all:
+        return (
+            f"The threads of the launch made more than {MOST_STEPS:,} turns of loops and calls together; "
+            "a right answer needs far fewer."
+        )
+    if endless.stuck:
+        return f"{loop} does not end: it waits for what no other thread does."
+    if endless.line not in machine.sites.loops:  # it is one with for, which does end
+        return f"{loop} takes a thread more than {most}; a right answer needs far fewer."
+    return f"{loop} does not end in time: one thread was stopped there after {most}."
 
 
 # --- Threads that wait for one another ------------------------------------------------------------------
@@ -347,8 +353,7 @@ class _WaitingBlock:
         thread.answer, thread.path, thread.fuel = None, machine.path, machine.fuel - _PRICE_OF_A_WAIT
         thread.pieces += 1
         if thread.fuel < 0 and thread.wait is not None:
-            line = machine.sites.line(thread.wait.site)
-            raise EndlessError(machine.sites.loops.get(line, line))
+            raise EndlessError(machine.sites.loop_around(machine.sites.line(thread.wait.site)))
 
     def _answered(self, warp: Sequence[_Thread]) -> list[_Thread]:
         """Let the operations of a warp take place whose lanes have all arrived; return those lanes."""

@@ -75,8 +75,8 @@ class Kernel:
         code = _compiled(ast.Module(list(rewritten.functions), []), self.name)
         return replace(self, waits=True, pauses=True, code=code, sites=rewritten.sites)
 
-    def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, str, int] | None:
-        """Return a name of a line that has one of these types, what it begins as, and in which line."""
+    def starts_as(self, line: int, kinds: Iterable[object]) -> tuple[str, int] | None:
+        """Say which name of a line has one of these types by what it begins as, and in which line that is."""
         wide = {float: "float64", int: "int64"}
         found = list(map(str, kinds))
         nodes = [*ast.walk(_parsed(self.source))]
@@ -85,11 +85,17 @@ class Kernel:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)):
                     if name in used and node.lineno != line and wide.get(type(value)) in found:
-                        return name, repr(value), node.lineno
+                        return f"{name} begins as {value!r}", node.lineno
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(body=one, orelse=other)):
+                    # Of x[i] or 0, a float32 or an int64, Numba makes a float64.
+                    for each in (one, other):
+                        kind = wide.get(type(each.value)) if isinstance(each, ast.Constant) else ""
+                        if name in used and node.lineno != line and kind and {kind, "float64"} & {*found}:
+                            return f"{name} may be {ast.unparse(each)}", node.lineno
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
                     # A number or an array that is made of a type: int32(0), cuda.shared.array(8, float64).
                     if name in used and node.lineno != line and _type_named(call) in found:
-                        return name, ast.unparse(call), node.lineno
+                        return f"{name} begins as {ast.unparse(call)}", node.lineno
         return None
 
 
@@ -242,7 +248,7 @@ def _look_over(kernel: ast.FunctionDef, functions: Iterable[ast.FunctionDef]) ->
         for call, space in _made_arrays(function):
             found += [_type(call)] if _of_python(call) else []
             unknown_parts = [part for part in _shape_of(call) if not known.is_constant(part)]
-            found += [_shape(call, space, part) for part in unknown_parts[:1]]
+            found += [_shape(call, space, part, known) for part in unknown_parts[:1]]
     return found
 
 
@@ -267,12 +273,17 @@ def _calls_itself(call: ast.Call) -> Finding:
     return Finding("compile", message, line=call.lineno)
 
 
-def _shape(call: ast.Call, space: str, part: ast.expr) -> Finding:
-    advice = ", or 0 for all the memory that the launch asks for" if space == "shared" else ""
+def _shape(call: ast.Call, space: str, part: ast.expr, known: _Known) -> Finding:
+    written, nodes = ast.unparse(part), [*ast.walk(part)]
+    advice = "That is known only when the kernel runs: write the most that is needed."
+    if not any(isinstance(node, ast.Call | ast.Attribute | ast.Subscript) for node in nodes) and all(
+        known.is_constant(node) for node in nodes if isinstance(node, ast.Name)
+    ):
+        advice = f"It does no arithmetic there: set a name to {written} outside of the kernel."
     return Finding(
         "compile",
-        f"Line {call.lineno} makes a {space} array whose shape holds {ast.unparse(part)}; Numba takes a "
-        f"number there or the name of a constant{advice}.",
+        f"Line {call.lineno} makes a {space} array whose shape holds {written}, where Numba takes a number "
+        f"or the name of one. {advice}",
         line=call.lineno,
     )
 

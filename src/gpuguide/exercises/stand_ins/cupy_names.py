@@ -7,6 +7,7 @@ __all__ = [
     "CODE",
     "DEPENDING",
     "LACKING",
+    "MAKERS",
     "METHODS",
     "OF_ARRAYS",
     "OF_SEQUENCES",
@@ -114,9 +115,10 @@ UFUNCS = (
 )
 """Universal functions: they take arrays of the device and numbers."""
 
+MAKERS = ("eye", "identity", "indices", "logspace", "tri")
+"""Functions that make an array of numbers alone."""
+
 METHODS = (
-    "all",
-    "any",
     "argmax",
     "argmin",
     "argsort",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import nullcontext
 from difflib import get_close_matches
 from functools import partial, wraps
 from typing import Any
@@ -13,13 +14,14 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
 from gpuguide.exercises.numpy_views import allocation, bounds
 from gpuguide.exercises.simulator.machine import UnsupportedError
-from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names
+from gpuguide.exercises.stand_ins.cuda_names import Names, cuda_names, no_copy
 from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.cupy_names import (
     ABOUT,
     CODE,
     DEPENDING,
     LACKING,
+    MAKERS,
     METHODS,
     OF_ARRAYS,
     OF_SEQUENCES,
@@ -35,9 +37,21 @@ __all__ = ["DeviceArray", "FakeCupy"]
 
 _SCALARS = (bool, int, float, complex, np.generic)
 _REDUCTIONS = ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var")
-_MAKE_NEW = ("argsort", "astype", "clip", "copy", "cumsum", "dot", "flatten", "repeat", "round", "take")
+_MAKE_NEW = (
+    "argsort",
+    "astype",
+    "clip",
+    "copy",
+    "cumprod",
+    "cumsum",
+    "dot",
+    "flatten",
+    "repeat",
+    "round",
+    "take",
+)
 _MAKE_VIEWS = ("ravel", "reshape", "squeeze", "swapaxes", "transpose", "view")
-_ATTRIBUTES = ("dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides")
+_ATTRIBUTES = ("dtype", "flags", "itemsize", "nbytes", "ndim", "size", "strides")
 
 
 class DeviceArray(NDArrayOperatorsMixin):
@@ -73,6 +87,12 @@ class DeviceArray(NDArrayOperatorsMixin):
             "Implicit conversion to a NumPy array is not allowed. Please use `.get()` to construct a NumPy "
             "array explicitly."
         )
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What other libraries ask for; the address is none of the host's."""
+        interface = self._data.__array_interface__
+        return interface | {"data": (self._buffer << 40, False), "stream": 1}
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
@@ -131,6 +151,19 @@ class DeviceArray(NDArrayOperatorsMixin):
 
     # What stays on the device.
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As ``numpy.ndarray.shape``; another one may be set, if the memory need not move for it."""
+        shape: tuple[int, ...] = self._data.shape
+        return shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        seen = self._data.reshape(shape)
+        if not np.may_share_memory(seen, self._data) and self._data.size:
+            raise AttributeError("incompatible shape")
+        self._data = seen
+
     def set(self, arr: Any, stream: Any = None) -> None:
         """Copy an array of the host into this one, as ``cupy.ndarray.set`` does."""
         if not isinstance(arr, np.ndarray):
@@ -139,7 +172,8 @@ class DeviceArray(NDArrayOperatorsMixin):
             raise TypeError(f"{arr.dtype} array cannot be set to {self._data.dtype} array")
         if self._data.shape != arr.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self._data.shape}, new shape: {arr.shape}")
-        self._data[...] = self._cp.send(arr, arr, self._buffer)
+        with stream or nullcontext():
+            self._data[...] = self._cp.send(arr, arr, self._buffer)
 
     def fill(self, value: Any) -> None:
         """Put one value everywhere."""
@@ -169,6 +203,12 @@ class DeviceArray(NDArrayOperatorsMixin):
         part = self._cp.index(key)
         self._cp.note_launch("copy", self[key] if not _is_advanced(key) else self, value)
         self._data[part] = contents
+
+    def __reduce__(self) -> Any:  # so that copy.copy goes by the host, as with CuPy
+        return self._cp.array, (self.get(),)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()  # type: ignore[attr-defined]
 
     def __len__(self) -> int:
         return len(self._data)
@@ -204,6 +244,39 @@ for _name in (*_REDUCTIONS, *_MAKE_NEW, *_MAKE_VIEWS):
 for _name in _ATTRIBUTES:
     setattr(DeviceArray, _name, _attribute(_name))
 DeviceArray.T = property(lambda self: self.transpose(), doc="The same memory with its axes in reverse.")  # type: ignore[attr-defined]
+
+
+# CuPy reduces by these alone.
+_REDUCING = {"add": ("sum", "cumsum"), "multiply": ("prod", "cumprod")}
+
+
+class _Ufunc:
+    """A universal function: it takes arrays of the device and numbers."""
+
+    def __init__(self, cp: FakeCupy, ufunc: Any) -> None:
+        self._cp, self._ufunc, self.__name__ = cp, ufunc, ufunc.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._cp.run_ufunc(self._ufunc, *args, **kwargs)
+
+    def reduce(
+        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False
+    ) -> Any:
+        method = self._method("reduce", array)
+        return method(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        return self._method("accumulate", array)(axis=axis, dtype=dtype, out=out)
+
+    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
+        apart = (..., *(None,) * getattr(b, "ndim", 0))
+        return self(a[apart] if isinstance(a, DeviceArray) else a, b, **kwargs)
+
+    def _method(self, name: str, array: Any) -> Callable[..., Any]:
+        if self.__name__ not in _REDUCING:
+            raise NotImplementedError(f"`cupy_{self.__name__}.{name}` is not supported yet")
+        method: Callable[..., Any] = getattr(array, _REDUCING[self.__name__][name == "accumulate"])
+        return method
 
 
 def _laid_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -264,10 +337,11 @@ class FakeCupy:
     """
 
     __name__ = "cupy"
+    __reduce_ex__ = no_copy
 
     def __init__(self, gpu: VirtualGpu | None = None) -> None:
         self.gpu = gpu or VirtualGpu()
-        self.ndarray: type[DeviceArray] = type("ndarray", (DeviceArray,), {"__module__": "cupy"})
+        self.ndarray = self._array_class()
         self.cuda = cuda_names(self.gpu)
         self.n_allocations = self.bytes_allocated = 0
         self.unset_read_at: int | None = None
@@ -284,13 +358,12 @@ class FakeCupy:
         )
         self.lib = Names("cupy.lib", stride_tricks=strided)
         self.r_, self.c_ = _Joined(self, "r_"), _Joined(self, "c_")
+        self.mgrid, self.ogrid = _Grid(self, "mgrid"), _Grid(self, "ogrid")
         self.linalg = Names("cupy.linalg", _others=lambda name: self._generic(f"linalg.{name}", np.linalg))
         stand_in(self)
 
     def __getattr__(self, name: str) -> Any:
         function: Any = None
-        if name in UFUNCS:
-            function = lambda *args, **kwargs: self.run_ufunc(getattr(np, name), *args, **kwargs)  # noqa: E731
         if name in METHODS:
             function = lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)  # noqa: E731
         if name in OF_ARRAYS:
@@ -561,6 +634,10 @@ class FakeCupy:
             result = function(*contents, **options)
         if isinstance(result, tuple) and out is None:
             return tuple(self._result(name, np.asarray(each), reads) for each in result)
+        for last in args[1:]:  # a result may also be given by its place
+            if isinstance(last, DeviceArray) and last._data is result:
+                self.note_launch(name, last, *(each for each in reads if each is not last))
+                return last
         if out is not None:
             self.note_launch(name, out, *reads)
             return out
@@ -582,7 +659,9 @@ class FakeCupy:
 
     def wrap(self, data: Any, buffer: int) -> Any:
         """Return an array of the device over memory of a buffer."""
-        return self.ndarray(self, np.asarray(data), buffer)
+        array = object.__new__(self.ndarray)
+        DeviceArray.__init__(array, self, np.asarray(data), buffer)
+        return array
 
     def index(self, key: Any) -> Any:
         """Return what NumPy indexes by; lists and arrays of the host are copied to the device for it."""
@@ -620,6 +699,15 @@ class FakeCupy:
     def _number(self, value: Any) -> Any:
         return value.item() if isinstance(value, DeviceArray) else value
 
+    def _array_class(self) -> type[DeviceArray]:
+        """Return the class of this module's arrays: called by a reader, it makes an empty one."""
+
+        def new(_: type, shape: Any, dtype: Any = float) -> Any:
+            return self.empty(shape, dtype)
+
+        members = {"__module__": "cupy", "__new__": new, "__init__": lambda self, *args, **kwargs: None}
+        return type("ndarray", (DeviceArray,), members)
+
     def _allocate(self, contents: np.ndarray[Any, Any]) -> Any:
         self.n_allocations += 1
         self.bytes_allocated += contents.nbytes
@@ -636,7 +724,7 @@ class FakeCupy:
         if name in LACKING:
             return None
         if isinstance(function, np.ufunc):
-            return named(f"cp.{name}", partial(self.run_ufunc, function))
+            return _Ufunc(self, function)
         if hasattr(function, "_implementation"):  # NumPy lets other arrays have a say in these
             return named(f"cp.{name}", partial(self._as_numpy, name, function))
         return None
@@ -697,6 +785,18 @@ class FakeCupy:
         return array
 
 
+class _Grid:
+    """What is indexed to make places: ``cupy.mgrid`` or ``cupy.ogrid``."""
+
+    def __init__(self, cp: FakeCupy, name: str) -> None:
+        self._cp, self._name = cp, name
+
+    def __getitem__(self, key: Any) -> Any:
+        made = getattr(np, self._name)[key]
+        parts = [self._cp._make(self._name, part) for part in (made if isinstance(made, tuple) else (made,))]
+        return tuple(parts) if isinstance(made, tuple) else parts[0]
+
+
 class _Joined:
     """What is indexed to join arrays: ``cupy.r_`` or ``cupy.c_``."""
 
@@ -710,6 +810,16 @@ class _Joined:
         return joined
 
 
+def _maker(name: str) -> Callable[..., Any]:
+    def make(self: FakeCupy, *args: Any, **kwargs: Any) -> Any:
+        return self._make(name, getattr(np, name)(*map(self._number, args), **kwargs))
+
+    make.__doc__ = f"As ``numpy.{name}``, on the device."
+    return make
+
+
+for _name in MAKERS:
+    setattr(FakeCupy, _name, _maker(_name))
 for _name, _function in vars(FakeCupy).items():
     if not _name.startswith("_"):
         named(f"cp.{_name}", _function)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from reprlib import Repr
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.lines import line_of_error, source_of
-from gpuguide.exercises.stand_ins.time_limit import TooLongError
+from gpuguide.exercises.stand_ins.time_limit import TooLongError, give_time
 from gpuguide.results.units import format_quantity
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
     With x = 0 the function raised ZeroDivisionError: division by zero.
     """
     try:
+        give_time()
         return plain(function(*arguments)), None
     except TooLongError as error:
         message = f"{case} the function had not ended after {error.limit}."
@@ -89,8 +91,21 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
                 " An array on the GPU met a NumPy array: bring both to one side, with cp.asarray or "
                 "cp.asnumpy, or make the new one on the side of the other."
             )
+        # In words of its own, a stand-in has said more.
+        if isinstance(error, AttributeError) and "has no attribute" in text and _is_stand_in(error.obj):
+            message += (
+                " It is a stand-in, which has only what the exercises need: what it stands for may have more."
+            )
         line = line_of_error(error, source_of(function))
         return None, Finding("memory" if isinstance(error, MemoryError) else "exception", message, line=line)
+
+
+def _is_stand_in(thing: object) -> bool:
+    """Say whether something is of a stand-in: a function or a method, or an object of its classes."""
+    makers = [thing] if isinstance(thing, FunctionType | MethodType) else type(thing).__mro__
+    return not isinstance(thing, np.ndarray) and any(
+        each.__module__.startswith("gpuguide.exercises.") for each in makers
+    )
 
 
 def explained(message: str, causes: Iterable[Finding]) -> Iterator[Finding]:

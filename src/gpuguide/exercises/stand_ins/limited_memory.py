@@ -57,6 +57,18 @@ class LimitedCupy(FakeCupy):
         self._arrays: Counter[int] = Counter()
         self.cuda.memory = _Names()
 
+    def get_default_memory_pool(self) -> Any:
+        """Return what tells the bytes in use, and takes no limit above the one that there is."""
+
+        def set_limit(size: int | None = None, fraction: float | None = None) -> None:
+            self.limit = min(self.limit, size or self.limit)
+
+        pool = super().get_default_memory_pool()
+        pool.used_bytes = pool.total_bytes = lambda: self.used
+        pool.free_bytes = pool.n_free_blocks = lambda: 0
+        pool.get_limit, pool.set_limit = lambda: self.limit, set_limit
+        return pool
+
     def wrap(self, data: Any, buffer: int) -> Any:
         """Return an array over memory of a buffer, which is in use as long as the array lives."""
         array = super().wrap(data, buffer)

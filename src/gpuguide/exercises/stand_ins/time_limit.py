@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["TooLongError", "time_limit"]
+__all__ = ["TooLongError", "give_time", "time_limit"]
 
 
 class TooLongError(BaseException):
@@ -20,7 +20,7 @@ class TooLongError(BaseException):
 
 
 @contextmanager
-def time_limit(limit_s: float) -> Iterator[None]:
+def time_limit(limit_s: float, call_s: float = 0) -> Iterator[None]:
     """Raise TooLongError where the code inside is, when the time is over.
 
     Only the main thread can be interrupted, and not on Windows; elsewhere there is no limit.
@@ -29,6 +29,8 @@ def time_limit(limit_s: float) -> Iterator[None]:
     ----------
     limit_s : float
         Seconds.
+    call_s : float
+        Seconds of the processor's time until the next `give_time`; 0 for no such limit.
 
     Yields
     ------
@@ -45,13 +47,31 @@ def time_limit(limit_s: float) -> Iterator[None]:
         yield
         return
 
-    def end(*_: Any) -> None:
-        raise TooLongError(f"{limit_s:g} s")
+    def ended(after_s: float) -> Callable[..., None]:
+        def end(*_: Any) -> None:
+            raise TooLongError(f"{after_s:g} s")
 
-    before = signal.signal(signal.SIGALRM, end)
+        return end
+
+    before = signal.signal(signal.SIGALRM, ended(limit_s)), signal.signal(signal.SIGPROF, ended(call_s))
     signal.setitimer(signal.ITIMER_REAL, limit_s)
+    signal.setitimer(signal.ITIMER_PROF, call_s, call_s)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGALRM, before[0])
+        signal.signal(signal.SIGPROF, before[1])
+
+
+def give_time() -> None:
+    """Let the time of a call begin anew, if there is a limit for it.
+
+    Examples
+    --------
+    >>> give_time()
+    """
+    _, call_s = signal.getitimer(signal.ITIMER_PROF) if hasattr(signal, "getitimer") else (0, 0)
+    if call_s:
+        signal.setitimer(signal.ITIMER_PROF, call_s, call_s)

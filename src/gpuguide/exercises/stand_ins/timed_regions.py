@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.judging import seconds
+from gpuguide.exercises.stand_ins.judging import is_near, seconds
 from gpuguide.exercises.stand_ins.virtual_gpu import Event, VirtualGpu
 
-__all__ = ["Region", "clock_mistakes", "compiled_inside", "regions", "used_for"]
+__all__ = ["Region", "clock_mistakes", "compiled_inside", "in_milliseconds", "regions", "used_for"]
 
 _ON_DEVICE = ("launch", "memset", "to_device", "to_host")
 
@@ -127,6 +127,29 @@ def compiled_inside(found: list[Region]) -> Iterator[Finding]:
         yield Finding("wrong", message, line=event.line)
 
 
+def in_milliseconds(figure_s: float, true_s: float) -> Iterator[Finding]:
+    """Say if a figure is in milliseconds.
+
+    Parameters
+    ----------
+    figure_s, true_s : float
+        What a function returned, and the right figure in seconds.
+
+    Yields
+    ------
+    Finding
+        One if it is.
+
+    Examples
+    --------
+    >>> [finding.message for finding in in_milliseconds(4.1, 0.004)]
+    ['It is 1000 times as large: these are milliseconds, and seconds are wanted.']
+    """
+    if is_near(figure_s, 1000 * true_s, share=0.05):
+        message = "It is 1000 times as large: these are milliseconds, and seconds are wanted."
+        yield Finding("wrong", message)
+
+
 def used_for(figure_s: float, found: list[Region]) -> list[Region]:
     """Return the stretches that may make up a figure: those of its length, or those that a mean may hold.
 
@@ -168,25 +191,29 @@ def _stopped_early(region: Region) -> Finding | None:
     work = region.unfinished
     if work is None:
         return None
-    left = (work.done_ns - region.stop.end_ns) * 1e-9
-    return Finding(
-        "wrong",
-        f"The clock stopped after the launch, while the work was still going on: {work.what} "
-        f"had {seconds(left)} left.",
-        line=region.stop.line,
-    )
+    left = seconds((work.done_ns - region.stop.end_ns) * 1e-9)
+    message = "The clock stopped while the GPU was still busy:"
+    if work.kind == "launch":
+        message = "The clock stopped after the launch, while the work was still going on:"
+    return _with_wait(f"{message} {work.what} had {left} left.", work, region.inside, region.stop)
 
 
 def _started_early(region: Region) -> Finding | None:
     work = region.left_over
     if work is None:
         return None
-    left = (work.done_ns - region.start.end_ns) * 1e-9
-    return Finding(
-        "wrong",
-        f"The clock started while the GPU was still busy: {work.what} had {seconds(left)} left.",
-        line=region.start.line,
-    )
+    left = seconds((work.done_ns - region.start.end_ns) * 1e-9)
+    message = f"The clock started while the GPU was still busy: {work.what} had {left} left."
+    return _with_wait(message, work, region.before, region.start)
+
+
+def _with_wait(message: str, work: Event, events: tuple[Event, ...], reading: Event) -> Finding:
+    """Say that work was not done, and which wait after it was for something else."""
+    after = events[events.index(work) + 1 :]
+    waits = [event for event in after if event.kind == "synchronize" and event.line is not None]
+    if waits:
+        message += f" The wait in line {waits[-1].line} is for {waits[-1].name} without this work."
+    return Finding("wrong", message, line=reading.line)
 
 
 def _last_unfinished(events: tuple[Event, ...], reading: Event) -> Event | None:

@@ -6,17 +6,13 @@ from collections import OrderedDict, deque
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from gpuguide.errors import GpuGuideError
 from gpuguide.exercises.stand_ins.lines import line_now
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 
-__all__ = ["Costs", "Event", "TooManyCallsError", "VirtualGpu"]
+__all__ = ["Costs", "Event", "VirtualGpu"]
 
 _START_NS = 41_000_000_000  # like a real clock, this one does not start at a round figure
-_MOST_EVENTS = 200_000
-
-
-class TooManyCallsError(GpuGuideError):
-    """The virtual GPU got more requests than any right answer makes: a loop does not end."""
+_MOST_EVENTS = 40_000  # most right answers need a few hundred; thousands of samples are many, but no mistake
 
 
 @dataclass(frozen=True)
@@ -127,6 +123,10 @@ class VirtualGpu:
         The host's time.
     free_at_ns : int
         When the device will have done everything that is queued.
+    stream : int
+        The stream that work goes into; 0 is the default one.
+    done_ns : dict of int to int
+        Stream -> when the device will have done what is queued there.
     log : list of Event
         Everything that happened, in the order in which the host asked for it.
 
@@ -146,6 +146,7 @@ class VirtualGpu:
         self.costs = costs or Costs()
         self.source = source
         self.now_ns = self.free_at_ns = _START_NS
+        self.stream, self.done_ns = 0, dict[int, int]()
         self.log: list[Event] = []
         self._compiled: set[str] = set()
         self._queue: deque[int] = deque()
@@ -267,22 +268,20 @@ class VirtualGpu:
         self.now_ns += self.costs.wake_up_ns
         return self._note("to_host", name, begin, started, nbytes)
 
-    def record(self) -> int:
-        """Return the time at which the device will have done what is queued so far, as a CUDA event does."""
-        return max(self.now_ns, self.free_at_ns)
-
-    def wait_for(self, time_ns: int) -> None:
-        """Wait until the device has reached an event.
+    def wait_for(self, name: str, time_ns: int) -> None:
+        """Wait for less than everything.
 
         Parameters
         ----------
+        name : str
+            What for, in words: an event or a stream.
         time_ns : int
-            What `record` returned.
+            When the device will have reached it.
         """
         begin = self.now_ns
         self._wait_until(time_ns)
         self.now_ns += self.costs.wake_up_ns
-        self._note("synchronize", "event", begin)
+        self._note("synchronize", name, begin)
 
     def flush(self) -> None:
         """Empty the L2 cache."""
@@ -311,7 +310,7 @@ class VirtualGpu:
         if len(self._queue) >= self.costs.queue_length:
             self._wait_until(self._queue.popleft())
         started = max(self.now_ns, self.free_at_ns)
-        self.free_at_ns = started + round(busy_ns)
+        self.free_at_ns = self.done_ns[self.stream] = started + round(busy_ns)
         self._queue.append(self.free_at_ns)
         return started
 
@@ -340,10 +339,7 @@ class VirtualGpu:
         compiled: bool = False,
     ) -> Event:
         if len(self.log) >= _MOST_EVENTS:
-            raise TooManyCallsError(
-                f"The GPU got more than {_MOST_EVENTS} requests. A right answer needs a few hundred: look "
-                f"for a loop that does not end."
-            )
+            raise TooLongError(f"{_MOST_EVENTS} requests to the GPU and readings of the clock")
         done = self.now_ns if started is None else self.free_at_ns
         span = (begin, self.now_ns, begin if started is None else started, done)
         event = Event(kind, name, line_now(self.source), *span, nbytes, compiled)

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import GpuGuideError
+from gpuguide.exercises.simulator.machine import UnsupportedError
 from gpuguide.exercises.stand_ins.cuda_names import Device, Names, StreamClass
 from gpuguide.exercises.stand_ins.cupy_imports import stand_in
 from gpuguide.exercises.stand_ins.host_memory import unset
 from gpuguide.exercises.stand_ins.lines import line_now
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 
 __all__ = ["Delay", "Event", "Race", "Step", "Stream", "StreamArray", "StreamingGpu", "Wait", "run_on"]
 
-_MOST_STEPS = 10_000
+_MOST_STEPS = 1_000
 _CALL_NS = 1_000  # host time of a call that only puts something into a stream
 _Region = tuple[int, int]
 
@@ -178,14 +179,15 @@ class StreamArray:
     """
 
     def __init__(self, gpu: StreamingGpu, data: np.ndarray[Any, Any], name: str) -> None:
-        self.gpu, self.data, self.name = gpu, data, name
+        self.gpu, self._data, self.name = gpu, data, name
+        self.data = _Pointer(self)
         self.shape, self.dtype, self.size, self.nbytes = data.shape, data.dtype, data.size, data.nbytes
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
 
     def __len__(self) -> int:
-        return len(self.data)
+        return len(self._data)
 
     def set(self, arr: Any, stream: Stream | None = None) -> None:
         """Copy an array of the host into this one."""
@@ -195,12 +197,7 @@ class StreamArray:
             raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
         if self.shape != arr.shape:
             raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
-        what = f"the copy of {self.gpu.called(arr)} into {self.name}"
-        rate = self.gpu.in_rate
-        self.gpu.step("copy in", what, self.nbytes / rate, bounds(arr), bounds(self.data), stream)
-        self.data[...] = arr
-        if not self.gpu.is_pinned(arr):
-            self.gpu.wait_for_last()
+        self._copy_in(arr, self._data, stream, blocking=False)
 
     def get(
         self, stream: Stream | None = None, order: str = "C", out: Any = None, blocking: bool = True
@@ -213,13 +210,54 @@ class StreamArray:
             raise TypeError(f"{made.dtype} array cannot be obtained from {self.dtype} array")
         if made.shape != self.shape:
             raise ValueError(f"Shape mismatch. Expected shape: {self.shape}, actual shape: {made.shape}")
-        what = f"the copy of {self.name} into {self.gpu.called(made)}"
-        rate = self.gpu.out_rate
-        self.gpu.step("copy out", what, self.nbytes / rate, bounds(self.data), bounds(made), stream)
-        made[...] = self.data
-        if blocking or not self.gpu.is_pinned(made):
-            self.gpu.wait_for_last()
+        self._copy_out(self._data, made, stream, blocking)
         return made
+
+    def _copy_in(self, source: Any, part: Any, stream: Stream | None, blocking: bool) -> None:
+        what = f"the copy of {self.gpu.called(source)} into {self.name}"
+        busy_ns = source.nbytes / self.gpu.in_rate
+        self.gpu.step("copy in", what, busy_ns, bounds(source), bounds(part), stream)
+        part[...] = source
+        if blocking or not self.gpu.is_pinned(source):
+            self.gpu.wait_for_last()
+
+    def _copy_out(self, part: Any, out: Any, stream: Stream | None, blocking: bool) -> None:
+        what = f"the copy of {self.name} into {self.gpu.called(out)}"
+        busy_ns = part.nbytes / self.gpu.out_rate
+        self.gpu.step("copy out", what, busy_ns, bounds(part), bounds(out), stream)
+        out[...] = part
+        if blocking or not self.gpu.is_pinned(out):
+            self.gpu.wait_for_last()
+
+
+class _Pointer:
+    """The memory of an array, as ``cupy.cuda.MemoryPointer``: it copies by addresses and bytes."""
+
+    def __init__(self, array: StreamArray) -> None:
+        self._array = array
+
+    def copy_from_host(self, mem: Any, size: int) -> None:
+        """Copy bytes of the host into it, and wait."""
+        self._array._copy_in(*self._bytes(mem, size), None, blocking=True)
+
+    def copy_from_host_async(self, mem: Any, size: int, stream: Stream | None = None) -> None:
+        """Let a stream copy bytes of the host into it."""
+        self._array._copy_in(*self._bytes(mem, size), stream, blocking=False)
+
+    def copy_to_host(self, mem: Any, size: int) -> None:
+        """Copy its first bytes to the host, and wait."""
+        self._array._copy_out(*self._bytes(mem, size)[::-1], None, blocking=True)
+
+    def copy_to_host_async(self, mem: Any, size: int, stream: Stream | None = None) -> None:
+        """Let a stream copy its first bytes to the host."""
+        self._array._copy_out(*self._bytes(mem, size)[::-1], stream, blocking=False)
+
+    def _bytes(self, mem: Any, size: int) -> tuple[Any, Any]:
+        """Return bytes of the host, and as many of the array."""
+        if size > self._array.nbytes:
+            raise ValueError(f"{size} bytes were to be copied; {self._array.name} has {self._array.nbytes}")
+        own = self._array._data.reshape(-1).view(np.uint8)[:size]
+        return self._array.gpu.pinned_bytes(mem if isinstance(mem, int) else mem.value, size), own
 
 
 class StreamingGpu:
@@ -327,7 +365,7 @@ class StreamingGpu:
         """Return what of ``cupy.cuda`` makes and waits for events and streams."""
         streams: dict[str, Any] = {
             "Event": self.event,
-            "Stream": StreamClass(self._default, self.stream),
+            "Stream": StreamClass(self._default, lambda non_blocking: self.stream()),
             "get_current_stream": lambda: self.current,
         }
         return Names(
@@ -355,16 +393,14 @@ class StreamingGpu:
 
     def work(self, what: str, busy_ns: float, x: StreamArray, out: StreamArray) -> None:
         """Put work that reads `x` and writes `out` into the current stream."""
-        self.step("work", what, busy_ns, bounds(x.data), bounds(out.data), None)
+        self.step("work", what, busy_ns, bounds(x._data), bounds(out._data), None)
 
     def step(
         self, kind: str, what: str, busy_ns: float, reads: _Region, writes: _Region, stream: Stream | None
     ) -> None:
         """Put a step into a stream, and note what it is not kept apart from."""
         if len(self.steps) >= _MOST_STEPS:
-            raise GpuGuideError(
-                f"The GPU got more than {_MOST_STEPS} steps: look for a loop that does not end."
-            )
+            raise TooLongError(f"{_MOST_STEPS} steps that it asked the GPU for")
         into = stream or self.current
         if not isinstance(into, Stream):
             raise TypeError(f"stream must be a stream; got {type(into).__name__}")
@@ -422,6 +458,14 @@ class StreamingGpu:
         """Say whether an array of the host lies in one of those that the GPU copies by itself."""
         return any(_within(bounds(array), bounds(whole)) for whole in self._pinned.values())
 
+    def pinned_bytes(self, address: int, size: int) -> np.ndarray[Any, Any]:
+        """Return what lies at an address of the host."""
+        for whole in self._pinned.values():
+            if _within((address, address + size), bounds(whole)):
+                first = address - bounds(whole)[0]
+                return whole.reshape(-1).view(np.uint8)[first : first + size]
+        raise UnsupportedError("an address outside of the arrays in pinned memory")
+
     def called(self, array: np.ndarray[Any, Any]) -> str:
         """Return what messages call an array of the host."""
         for name, whole in self._pinned.items():
@@ -458,6 +502,6 @@ def run_on(gpu: StreamingGpu, function: Callable[..., Any], busy_ns: float) -> C
             if not isinstance(array, StreamArray):
                 raise TypeError(f"work: {name} must be an array on the GPU; got {type(array).__name__}")
         gpu.work(f"the work from {x.name} into {out.name}", busy_ns, x, out)
-        out.data[...] = function(x.data)
+        out._data[...] = function(x._data)
 
     return work

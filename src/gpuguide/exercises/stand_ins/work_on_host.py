@@ -11,6 +11,7 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.judging import attempt
 from gpuguide.exercises.stand_ins.lines import line_now, source_of
+from gpuguide.exercises.stand_ins.watched_arrays import watched
 
 __all__ = ["substitute", "work_on_host"]
 
@@ -61,22 +62,14 @@ def work_on_host(
     """
     lines, source = list[int | None](), source_of(function)
 
-    class Watched(np.ndarray[Any, Any]):
-        """An array of the host that notes where it is calculated with."""
-
-        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def tell(calculation: Any, _: Any) -> None:
+        if isinstance(calculation, np.ufunc):
             lines.append(line_now(source))
-            if "out" in kwargs:
-                kwargs["out"] = tuple(map(plain, kwargs["out"]))
-            return getattr(ufunc, method)(*map(plain, inputs), **kwargs)
-
-    def plain(value: Any) -> Any:
-        return value.view(np.ndarray) if isinstance(value, Watched) else value
 
     cp.arriving = substitute
     other = substitute if fetched else np.copy
-    cp.returning = lambda contents: other(contents).view(Watched)
-    given = (each.copy().view(Watched) if isinstance(each, np.ndarray) else each for each in arguments)
+    cp.returning = lambda contents: watched(np.asarray(other(contents)), tell)
+    given = (watched(each.copy(), tell) if isinstance(each, np.ndarray) else each for each in arguments)
     result, finding = attempt(function, case, cp, *given)
     if finding is not None:  # it is right with the numbers that belong there
         return None

@@ -28,8 +28,15 @@ CASES: tuple[tuple[str, Steps, list[int]], ...] = (
     ("eight steps that only together are worth the copies", [(4, 1)] * 8, [11, *[30] * 7, 12]),
     ("a step of hours", [(9_000_000, 1)], [4_000_000, 4_000_000]),
     ("a copy of hours", [(8_000_000, 1)], [9_000_000, 1]),
+    # Half a minute is too long for 16 bits, with a sign or without; hours to the millisecond are for float32.
+    ("a step of half a minute", [(26_327, 42_958)], [36_920, 8_857]),
+    ("a minute and a half", [(12_345, 54_321), (60_000, 9)], [70_001, 20_003, 30_007]),
+    ("six hours, a millisecond longer on the CPU", [(20_000_001, 1)], [10_000_000, 9_999_999]),
+    ("six hours, a millisecond longer on the GPU", [(20_000_000, 1)], [10_000_000, 10_000_000]),
 )
 _N_RANDOM, _MOST_STEPS = 60, 8
+# In milliseconds: of some programs the steps take moments, of others up to a minute, or up to two hours.
+_LONGEST = (20, 60_000, 7_200_000)
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -71,9 +78,9 @@ def _time(plan: tuple[str, ...], steps: Steps, copy_ms: list[int]) -> int:
 def _random_cases() -> Iterator[tuple[str, Steps, list[int]]]:
     rng = np.random.default_rng(0)
     for number in range(_N_RANDOM):
-        n = 1 + number % _MOST_STEPS
-        steps = [(int(cpu), int(gpu)) for cpu, gpu in rng.integers(1, 20, (n, 2))]
-        yield f"program {number + 1}", steps, [int(ms) for ms in rng.integers(1, 12, n + 1)]
+        n, longest = 1 + number % _MOST_STEPS, _LONGEST[number % len(_LONGEST)]
+        steps = [(int(cpu), int(gpu)) for cpu, gpu in rng.integers(1, longest, (n, 2))]
+        yield f"program {number + 1}", steps, [int(ms) for ms in rng.integers(1, longest * 3 // 5, n + 1)]
 
 
 EXERCISE = Exercise(

@@ -42,29 +42,21 @@ class Compiler:
         return lambda function: self._decorate(function, [types_of(each) for each in signatures])
 
     def _decorate(self, function: Callable[..., Any], declared: list[str]) -> Callable[..., Any]:
-        known = dict.fromkeys(declared)  # each once, as Numba compiles it
-        self.versions += [(types, line_now(self.source)) for types in known]
-        self.n_declared += len(known)
-
-        def compiled(*arguments: Any) -> Any:
-            types = ", ".join(map(type_of, arguments))
-            # What is declared for any layout takes arrays in one piece, too.
-            if declared and not {types, types.replace(", C)", ", A)")} & known.keys():
-                raise TypeError(
-                    f"No matching definition for argument type(s) {types}; there is one for "
-                    f"{' and one for '.join(known)}"
-                )
-            if types not in known and not declared:
-                known[types] = None
-                self.versions.append((types, line_now(self.source)))
-            self.n_calls += 1
-            self._is_running = True
-            try:
-                return function(*arguments)
-            finally:
-                self._is_running = False
-
+        compiled = _Compiled(self, function)
+        for types in declared:
+            compiled.add(types)
+        self.n_declared += len(compiled.known)
+        compiled.takes_others = not declared
         return compiled
+
+    def run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Call a function as a compiled one."""
+        self.n_calls += 1
+        self._is_running = True
+        try:
+            return function(*arguments)
+        finally:
+            self._is_running = False
 
     def watch(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that notes the lines where it is called as it is."""
@@ -78,6 +70,40 @@ class Compiler:
         return watched
 
 
+class _Compiled:
+    """A decorated function, as a dispatcher of Numba."""
+
+    def __init__(self, compiler: Compiler, function: Callable[..., Any]) -> None:
+        self.py_func, self._compiler = function, compiler
+        self.known: dict[str, None] = {}
+        self.takes_others = True
+
+    def __call__(self, *arguments: Any) -> Any:
+        types = ", ".join(map(type_of, arguments))
+        if self.takes_others:
+            self.add(types)
+        # What is declared for any layout takes arrays in one piece, too.
+        elif not {types, types.replace(", C)", ", A)")} & self.known.keys():
+            raise TypeError(
+                f"No matching definition for argument type(s) {types}; there is one for "
+                f"{' and one for '.join(self.known)}"
+            )
+        return self._compiler.run(self.py_func, arguments)
+
+    def compile(self, sig: Any) -> Callable[..., Any]:
+        """Compile for a signature, before there is a call."""
+        if not self.takes_others:
+            raise RuntimeError("compilation disabled")
+        self.add(types_of(sig))
+        return self
+
+    def add(self, types: str) -> None:
+        """Compile a version, unless there is one for these types."""
+        if types not in self.known:
+            self.known[types] = None
+            self._compiler.versions.append((types, line_now(self._compiler.source)))
+
+
 _OPTIONS = frozenset(
     {
         *("boundscheck", "cache", "debug", "error_model", "fastmath", "forceobj", "inline", "locals"),
@@ -86,7 +112,9 @@ _OPTIONS = frozenset(
 )
 # Numba's short names of types.
 _SHORT = {"f4": "float32", "f8": "float64", "i2": "int16", "i4": "int32", "i8": "int64", "double": "float64"}
-_DECLARED = re.compile(r"(?:.*?)\(\s*(\w+)\s*\[\s*:(:1)?\s*\]\s*,?\s*\)")
+_VECTOR = r"\s*(\w+)\s*\[\s*:(:1)?\s*\]\s*"
+# With the type of the result, or without it as a tuple.
+_DECLARED = re.compile(rf"[^(]*\w[^(]*\({_VECTOR},?\s*\)|\s*\({_VECTOR},\s*\)")
 
 
 def types_of(signature: Any) -> str:
@@ -103,8 +131,8 @@ def types_of(signature: Any) -> str:
     if match is None:
         wanted = "of one vector was expected, such as 'float64[::1](float64[::1])'"
         raise TypeError(f"A signature {wanted}; got {shown(signature)}")
-    kind = _SHORT.get(match[1], match[1])
-    return f"array({kind}, 1d, {'C' if match[2] else 'A'})"
+    name, in_one_piece = match.group(1, 2) if match[1] else match.group(3, 4)
+    return f"array({_SHORT.get(name, name)}, 1d, {'C' if in_one_piece else 'A'})"
 
 
 def type_of(argument: object) -> str:

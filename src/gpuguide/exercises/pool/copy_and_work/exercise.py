@@ -23,8 +23,8 @@ from gpuguide.exercises.stand_ins.judging import (
     shown,
 )
 from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
-from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
+from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, in_milliseconds, regions, used_for
+from gpuguide.exercises.stand_ins.virtual_gpu import Costs, Event, VirtualGpu
 
 # Slower than any real machine, so that even small arrays take longer than a launch.
 _LINK_IS_SLOW = Costs(link_rate=0.02, staging_rate=0.5, memory_rate=0.1, cache_rate=0.2, wake_up_ns=1_000)
@@ -54,7 +54,7 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         if finding is not None:
             yield finding
             return
-        if found := list(_explain(case, result, _right_clock(costs, *copies), gpu)):
+        if found := list(_explain(case, result, _right_clock(costs, *copies), gpu, 2 * a.nbytes)):
             yield from found
             return
 
@@ -96,37 +96,53 @@ def _not_sent(case: str, cp: FakeCupy, **vectors: Any) -> Finding | None:
     return None
 
 
-def _explain(case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu) -> Iterator[Finding]:
+def _explain(
+    case: str, result: Any, right: tuple[float, float], gpu: VirtualGpu, nbytes: int
+) -> Iterator[Finding]:
     """Say which figure is wrong and what the machine saw."""
     if all(map(is_near, map(float, result), reversed(right))) and not is_near(*right):
         message = f"{case} (copy_s, work_s) was expected, and the two figures came the other way round."
         yield Finding("wrong", message)
         return
     parts = ("copying", "to_device"), ("the work", "launch")
-    for (name, kind), figure, true in zip(parts, result, right, strict=True):
-        if not is_near(float(figure), true):
-            message = f"{case} {name} takes {seconds(true)}; the figure is {seconds(float(figure))}."
-            found = [region for region in regions(gpu) if any(e.kind == kind for e in region.inside)]
-            used = used_for(float(figure), found)
-            causes = [*clock_mistakes(used), *_other_mistakes(kind, float(figure) / true, used)]
-            if not gpu.events("clock"):
-                causes = [Finding("wrong", "The function never called clock().")]
-            yield from explained(message, causes)
+    for (name, kind), figure, true in zip(parts, map(float, result), right, strict=True):
+        if is_near(figure, true):
+            continue
+        message = f"{case} {name} takes {seconds(true)}; the figure is {seconds(figure)}."
+        used = used_for(figure, [each for each in regions(gpu) if any(e.kind == kind for e in each.inside)])
+        inside = [event for region in used for event in region.inside]
+        causes = [*in_milliseconds(figure, true), *clock_mistakes(used), *_copies_beside(kind, inside)]
+        if not gpu.events("clock"):
+            causes = [Finding("wrong", "The function never called clock().")]
+        elif not causes and is_near(figure, sum(right)):
+            causes = [Finding("wrong", "That is the time of both together: the copies and the work.")]
+        yield from explained(message, causes or _other_work(kind, inside, nbytes))
 
 
-def _other_mistakes(kind: str, times: float, used: list[Region]) -> Iterator[Finding]:
-    """Say whether a figure is in another unit, or holds copies that belong to the other one."""
-    if is_near(times, 1000, share=0.05):
-        message = (
-            "It is 1000 times too large: seconds are asked for, and get_elapsed_time gives milliseconds."
-        )
-        yield Finding("wrong", message)
-    copies = [event for region in used for event in region.inside if event.kind == "to_device"]
+def _copies_beside(kind: str, inside: list[Event]) -> Iterator[Finding]:
+    """Say if copies were timed with the work."""
+    copies = [event for event in inside if event.kind == "to_device"]
     if kind == "launch" and copies:
         lines = [event.line for event in copies]
         made = f"{count(len(copies), 'copy', 'copies')} to the GPU"
         message = f"{made} ran while this clock ran{lines_text(lines)}."
         yield Finding("wrong", message, line=copies[0].line, lines=known_lines(lines))
+
+
+def _other_work(kind: str, inside: list[Event], nbytes: int) -> Iterator[Finding]:
+    """Say if less than the two vectors was copied or worked on, or by more than one kernel."""
+    timed = [event for event in inside if event.kind == kind]
+    moved = sum(event.nbytes for event in timed)
+    line = timed[-1].line if timed else None
+    if kind == "to_device" and timed and moved < nbytes:
+        message = f"Only {moved} of {nbytes} bytes were copied to the GPU while this clock ran."
+        yield Finding("wrong", message, line=line)
+    elif kind == "launch" and len(timed) > 1:
+        names = " and ".join(dict.fromkeys(event.what for event in timed))
+        yield Finding("wrong", f"The product by cp.dot is one kernel; {names} were timed.", line=line)
+    elif timed and moved < nbytes:
+        message = f"{timed[-1].what} read and wrote {moved} bytes; the two vectors have {nbytes}."
+        yield Finding("wrong", message[0].upper() + message[1:], line=line)
 
 
 EXERCISE = Exercise(

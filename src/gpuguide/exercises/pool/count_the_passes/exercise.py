@@ -48,13 +48,16 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
 
 def _finding(case: str, result: Any, expected: tuple[int, int]) -> Finding | None:
     numbers = list(result) if isinstance(result, tuple | list) else []
-    is_pair = len(numbers) == 2 and all(type(number) is int for number in numbers)
-    if not is_pair:
+    if len(numbers) != 2 or not all(map(_is_whole, numbers)):
         return Finding("wrong", f"{case} two whole numbers were expected; got {shown(result)}.")
     for got, right, how in zip(numbers, expected, ("step by step", "fused"), strict=True):
         if got != right:
             return Finding("wrong", f"{case} {right} arrays are moved {how}; got {got}.")
     return None
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _moved(steps: Steps, wanted: list[str]) -> tuple[int, int]:

@@ -98,8 +98,12 @@ def _crossings(cp: FakeCupy, image: Any) -> Iterator[Finding]:
         if not copies:
             yield Finding("limit", f"{case} nothing was copied {where}: the steps belong on the GPU.")
         elif len(copies) > 1:
-            small = [event for event in copies if event.nbytes <= 16]
+            asked = [event for event in copies if event.name.startswith("the number of elements")]
+            small = [event for event in copies if event.nbytes <= 16 and event not in asked]
             single = " A single number that the host reads is a copy, too." if small else ""
+            if asked:
+                lines = lines_text(event.line for event in asked)
+                single += f" Among them is {asked[0].name}{lines}, which the host has to wait for."
             yield Finding(
                 "limit",
                 f"{case} data were copied {where} {count(len(copies), 'time')}"

@@ -57,6 +57,9 @@ def _findings(function: Callable[..., Any], n: int, dtype: type, on_gpu: bool) -
         return [finding]
     if found := list(_crossings(cp, case, on_gpu)):
         return found
+    if type(result) in (int, float):
+        message = f"{case} the result is a number of Python: float() and item() make one, which has no dtype"
+        return [Finding("wrong", f"{message} and is on the CPU. Return what the division gives.")]
     if isinstance(result, cp.ndarray) != on_gpu:
         return [_wrong_side(case, result)]
     value = result.get() if on_gpu else result

@@ -17,7 +17,13 @@ from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.host_memory import FakeNumpy
 from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is_seconds, seconds, shown
 from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.timed_regions import Region, clock_mistakes, regions, used_for
+from gpuguide.exercises.stand_ins.timed_regions import (
+    Region,
+    clock_mistakes,
+    in_milliseconds,
+    regions,
+    used_for,
+)
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, VirtualGpu
 
 SIDES = ("CPU", "GPU")
@@ -64,7 +70,7 @@ MACHINES = (
         "a machine that pays for new memory",
         Costs(launch_ns=100, wake_up_ns=100, link_rate=5.0, staging_rate=2.0, first_touch_rate=0.1),
         host_rate=0.1,
-        device_rate=4.0,
+        device_rate=2.0,  # a blur still at work when the clock starts delays the copy after it
         shape=(128, 257),
         dtype=np.float64,
     ),
@@ -156,6 +162,9 @@ def _explain(
         message = (
             f"{case} the {side} takes {seconds(true)}, timed fairly; the figure is {seconds(float(figure))}."
         )
+        if unit := list(in_milliseconds(float(figure), true)):
+            yield from explained(message, unit)
+            continue
         timed = used_for(float(figure), regions(gpu, name))
         if not timed:
             never = f"The clock was never read before and after a blur on the {side}."

@@ -58,6 +58,7 @@ def _finding(function: Callable[..., Any], cp: Any, number: int) -> Finding | No
     a, b = _vectors(number)
     copies = a.copy(), b.copy()
     result, finding = attempt(function, case, cp, a, b)
+    finding = finding or unchanged(case, "a", a, copies[0]) or unchanged(case, "b", b, copies[1])
     if finding is not None:
         return finding
     if type(result) not in (int, float):
@@ -66,7 +67,7 @@ def _finding(function: Callable[..., Any], cp: Any, number: int) -> Finding | No
     if result != expected:
         why = _too_large(expected, cp) if isinf(result) and isinstance(cp, FakeCupy) else ""
         return Finding("wrong", f"{case} the product must be {expected}; got {float(result)}.{why}")
-    return unchanged(case, "a", a, copies[0]) or unchanged(case, "b", b, copies[1])
+    return None
 
 
 def _too_large(expected: float, cp: FakeCupy) -> str:
@@ -79,7 +80,10 @@ def _too_large(expected: float, cp: FakeCupy) -> str:
 def _crossings(cp: FakeCupy, case: str, n: int) -> Finding | None:
     there, back = cp.gpu.events("to_device"), cp.gpu.events("to_host")
     if not there or not cp.gpu.events("launch"):
-        return Finding("limit", f"{case} the GPU had nothing to do: copy both vectors there.")
+        what = "copy both vectors there" if not there else "multiply and add up there, and not on the host"
+        lines = [event.line for event in back]
+        message = f"{case} the GPU had nothing to do: {what}{lines_text(lines)}."
+        return Finding("limit", message, line=known_lines(lines)[0] if known_lines(lines) else None)
     if len(there) > 2:
         lines = [event.line for event in there]
         message = (

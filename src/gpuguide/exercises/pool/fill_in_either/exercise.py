@@ -65,7 +65,7 @@ def _findings(function: Callable[..., Any], cp: Any, table: Any, where: str) -> 
     changed = unchanged(case, "a", cp.asnumpy(a), table)
     if isinstance(cp, FakeCupy):
         cp.gpu.log[:] = log  # nor are those that look at the result
-    return wrong or changed
+    return changed or wrong
 
 
 def _crossed(cp: FakeCupy, table: Any, where: str) -> Finding | None:

@@ -74,7 +74,7 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
         finding
         or _not_once(case, gpu)
         or race_found(case, gpu)
-        or compare_values(case, out.data, np.full(N, 3 * 2 + 2 + 5, np.float32))
+        or compare_values(case, out._data, np.full(N, 3 * 2 + 2 + 5, np.float32))
         or unfinished_found(case, gpu.unfinished)
         or waits_found(case, gpu)
         or _slow(case, gpu, _shortest_ns(machine))
@@ -86,25 +86,25 @@ def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Findin
 def _set_up(machine: Machine, source: str) -> tuple[StreamingGpu, StreamArray, tuple[Any, ...]]:
     gpu = StreamingGpu(1, 1, source)
     # One after the other in memory, so that what reads a and b reads nothing else.
-    rows = gpu.array(np.empty((4, N), np.float32), "all four").data
+    rows = gpu.array(np.empty((4, N), np.float32), "all four")._data
     x, a, b, out = map(partial(StreamArray, gpu), rows, ("x", "a", "b", "out"))
 
     def kernel(
         name: str, busy_ns: float, write: Callable[[], Any], into: StreamArray, *read: StreamArray
     ) -> Callable[[], None]:
         def put() -> None:
-            sources = [bounds(each.data) for each in read] or [bounds(into.data)]
+            sources = [bounds(each._data) for each in read] or [bounds(into._data)]
             # A kernel of two sources reads them one after the other, but both at once in time.
             span = min(low for low, _ in sources), max(high for _, high in sources)
-            gpu.step(name, name, busy_ns, span, bounds(into.data), None)
-            into.data[...] = write()
+            gpu.step(name, name, busy_ns, span, bounds(into._data), None)
+            into._data[...] = write()
 
         return put
 
     prepare = kernel("prepare", machine.prepare_ns, lambda: 2.0, x)
-    left = kernel("left", machine.left_ns, lambda: 3 * x.data, a, x)
-    right = kernel("right", machine.right_ns, lambda: x.data + 5, b, x)
-    join = kernel("join", machine.join_ns, lambda: a.data + b.data, out, a, b)
+    left = kernel("left", machine.left_ns, lambda: 3 * x._data, a, x)
+    right = kernel("right", machine.right_ns, lambda: x._data + 5, b, x)
+    join = kernel("join", machine.join_ns, lambda: a._data + b._data, out, a, b)
     return gpu, out, ((gpu.stream(), gpu.stream()), prepare, left, right, join)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from math import isclose, sqrt
 from typing import Any
 from weakref import ref
@@ -12,6 +12,9 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import attempt, count, shown
+from gpuguide.exercises.stand_ins.lines import source_of
+from gpuguide.exercises.stand_ins.memory_in_use import MemoryInUse, memory_in_use
+from gpuguide.exercises.stand_ins.time_limit import TooLongError
 
 # None of its points lies inside: their share is 0.
 NONE_INSIDE = (3, 2)
@@ -30,38 +33,14 @@ CASES = (
     NONE_INSIDE,
     (180_007, 120_000),
 )
+# For the memory in use: the length of a piece, how many pieces a short and a long call have, and how many
+# bits it takes to keep something of each point. With three pieces, two are over while one is made.
+PIECE, PIECES, LEAST_BITS = 20_000, (3, 13), 0.5
+# So many pieces too many that a loop does not end: what a judge stops need not run until its time is over.
+ENDLESS = 100
 # The square of their distance is exactly 1, so they do not lie inside.
 ON_THE_CIRCLE = (0.6, 0.8)
 OUTSIDE = (0.75, 0.875)
-
-
-class Coordinates(np.ndarray[Any, Any]):
-    """One coordinate of the points of a piece, or an array made of them: `made` lists all of these."""
-
-    made: list[ref[Any]] | None = None
-
-    def of(self, made: list[ref[Any]] | None) -> Coordinates:
-        """Note which piece it is of."""
-        self.made = made
-        if made is not None and self.size > 1:  # not a sum
-            made.append(ref(self))
-        return self
-
-    def __array_finalize__(self, whole: Any) -> None:
-        self.of(getattr(whole, "made", None))
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        plain = {key: _plain(value) for key, value in kwargs.items()}
-        result = getattr(ufunc, method)(*map(_plain, inputs), **plain)
-        if "out" in kwargs:
-            return kwargs["out"][0]
-        return result.view(Coordinates).of(self.made) if isinstance(result, np.ndarray) else result
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    return value.view(np.ndarray) if isinstance(value, Coordinates) else value
 
 
 class Points:
@@ -78,21 +57,18 @@ class Points:
         self.asked: list[int] = []
         self.inside = 0
         self._points: list[tuple[ref[Any], ...]] = []
-        self._made: list[list[ref[Any]]] = []
         self._rng = np.random.default_rng((n, piece))
 
     def draw(self, m: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Make points; the third, and every fifth from there on, lies on the circle."""
         m = int(m)
         self.asked.append(m)
-        if held := _n_alive(self._points[:-1]):
+        if sum(self.asked) > self.n + ENDLESS * self.piece:
+            raise TooLongError(f"{len(self.asked)} calls of draw: {self.n} points are wanted, and no more")
+        held = sum(any(each() is not None for each in piece) for piece in self._points[:-1])
+        if held:
             raise MemoryError(
                 f"the points of {count(held, 'earlier piece')} are still held; only those of the last may be"
-            )
-        # An array that is used again for each piece may have been made of the first one.
-        if (held := _n_alive(self._made[:-1])) > 1:
-            raise MemoryError(
-                f"arrays made of the points of {held} earlier pieces are still held; a number of each will do"
             )
         if not 0 < m <= self.piece:
             # To ask for none, or for fewer, takes no memory.
@@ -104,13 +80,7 @@ class Points:
             x[:], y[:] = OUTSIDE
         self.inside += int(np.count_nonzero(x**2 + y**2 < 1))
         self._points.append((ref(x), ref(y)))
-        made: list[ref[Any]] = []
-        self._made.append(made)
-        return x.view(Coordinates).of(made), y.view(Coordinates).of(made)
-
-
-def _n_alive(pieces: Iterable[Iterable[ref[Any]]]) -> int:
-    return sum(any(each() is not None for each in piece) for piece in pieces)
+        return x, y
 
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
@@ -122,6 +92,33 @@ def judge(function: Callable[..., Any]) -> Iterator[Finding]:
         if finding is not None:
             yield finding
             return
+    # Another thread of the session may ask for memory, too, but hardly both times.
+    if _kept(function) and (finding := _kept(function, n_frames=8)):
+        yield finding
+
+
+def _kept(function: Callable[..., Any], n_frames: int = 1) -> Finding | None:
+    """Say if more memory is in use at a time for more pieces: a number of each is all that is needed."""
+    most, (few, many) = [], (n_pieces * PIECE for n_pieces in PIECES)
+    for n in (few, many):
+        points = Points(n, PIECE)
+        with memory_in_use(source_of(function), __file__, n_frames) as memory:
+
+            def draw(m: int, points: Points = points, memory: MemoryInUse = memory) -> Any:
+                if sum(points.asked) >= points.n - PIECE:
+                    memory.look()
+                return points.draw(m)
+
+            attempt(function, "", draw, n, PIECE)
+        most.append(memory.most)
+    more = most[1] - most[0]
+    if more * 8 < (many - few) * LEAST_BITS:
+        return None
+    message = (
+        f"With piece = {PIECE} the function uses {more} bytes more for n = {many} than for n = {few}. "
+        "It keeps something of each point, and only one piece fits into memory: keep a number of each piece."
+    )
+    return Finding("memory", message, line=memory.line)
 
 
 def _drawn(case: str, points: Points, n: int) -> Finding | None:

@@ -9,29 +9,14 @@ import numpy as np
 from gpuguide.exercises.cases import launches_1d, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
-# What a test for primes gets wrong: the smallest numbers, squares of primes, products of two large ones.
+# What a test for primes gets wrong: the smallest numbers, squares of primes, products of two large ones, what
+# remainders of a few powers do not tell from a prime, and a prime for which a search up to its half takes too
+# many turns. The two last ones, for which it would seem endless, are not in the first launches.
 AWKWARD = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    9,
-    25,
-    49,
-    121,
-    169,
-    961,
-    1021,
-    1763,
-    4087,
-    7919,
-    10201,
-    65538,
-    65541,
-    1018081,
-    4028033,
+    *(0, 1, 2, 3, 4, 5, 9, 25, 49, 121, 169, 961, 1021, 1763, 4087, 7919, 10201, 16033),
+    *(1729, 2047, 252601, 1024651, 1152271, 1373653, 1907851, 2284453),
+    *(65538, 65541, 1018081, 4028033, 4932841),
+    *(65537, 4999999),
 )
 
 
@@ -42,7 +27,8 @@ def calls() -> list[Call]:
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     numbers = rng.integers(0, 1000, n)
-    numbers[: len(AWKWARD)] = AWKWARD[:n] if n > 1 else 1
+    n_awkward = len(AWKWARD) - 2 * (n < 64)
+    numbers[:n_awkward] = AWKWARD[: min(n, n_awkward)] if n > 1 else 1
     rng.shuffle(numbers)
     expected = np.array([_is_prime(int(number)) for number in numbers], np.uint8)
     return {"numbers": numbers, "is_prime": poisoned(n, np.uint8)}, {"is_prime": expected}

@@ -16,6 +16,7 @@ from gpuguide.exercises.stand_ins.array_cases import unchanged
 from gpuguide.exercises.stand_ins.judging import attempt, count, explained, known_lines, shown
 from gpuguide.exercises.stand_ins.lines import line_now, source_of
 from gpuguide.exercises.stand_ins.time_limit import TooLongError
+from gpuguide.exercises.stand_ins.watched_arrays import watched
 
 SMALLEST = 1e-14
 MOST_SOLUTIONS = 10
@@ -110,43 +111,17 @@ def _findings(function: Callable[..., Any], case: str, solve: Solver, a: Any, b:
     yield from (each for each in found if each)
 
 
-class _Watched(np.ndarray):
-    """A matrix that notes the lines in which it is multiplied in single precision."""
-
-    source: str
-    lines: list[int | None]
-
-    def __array_finalize__(self, made_from: Any) -> None:
-        self.source, self.lines = getattr(made_from, "source", ""), getattr(made_from, "lines", [])
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if ufunc.__name__ in ("matmul", "matvec"):
-            self._note()
-        plain = (np.asarray(each) if isinstance(each, _Watched) else each for each in inputs)
-        return getattr(ufunc, method)(*plain, **options)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        if function is np.dot:
-            self._note()
-        return super().__array_function__(function, types, args, options)
-
-    def dot(self, b: Any, out: Any = None) -> Any:
-        """Multiply by a vector, or by another array."""
-        self._note()
-        return np.asarray(self).dot(b, out)
-
-    def _note(self) -> None:
-        if self.dtype == np.float32:
-            self.lines.append(line_now(self.source))
-
-
 def _in_single(function: Callable[..., Any], x: Any, a: Any, b: Any) -> Iterator[Finding]:
     """Say what is in single precision, and where: another call of the function shows its products."""
-    watched = a.view(_Watched)
-    watched.source, watched.lines = source_of(function), []
+    lines, source = list[int | None](), source_of(function)
+
+    def tell(product: Any, matrix: Any) -> None:
+        if product.__name__ in ("dot", "matmul", "matvec") and matrix.dtype == np.float32:
+            lines.append(line_now(source))
+
     with redirect_stdout(StringIO()):  # what it prints was printed before
-        attempt(function, "", Solver(), watched, b)
-    for line in known_lines(watched.lines):
+        attempt(function, "", Solver(), watched(a.copy(), tell), b.copy())  # it may change its inputs
+    for line in known_lines(lines):
         message = f"In line {line} the matrix that is multiplied is float32: a residual needs it in float64."
         yield Finding("wrong", message, line=line)
         return

@@ -35,6 +35,9 @@ class Service:
 
     def answer(self, x: Any) -> Any:
         """Scale an array of the host."""
+        if not isinstance(x, np.ndarray):
+            kind = f"{type(x).__module__}.{type(x).__name__}"
+            raise TypeError(f"answer takes an array of NumPy, as clients send it; got {kind}")
         self._seen[str(x.dtype)] = None
         x_device = self.cp.asarray(x)
         largest = self.cp.abs(x_device).max()
@@ -78,7 +81,7 @@ def _findings(
         # Not what it remembers now: whoever clears that knows how this service works inside.
         seen = " and ".join(service._seen)
         message = f"{case} the service must have seen nothing yet; it has answered requests of {seen}."
-        finding = Finding("wrong", message)
+        finding = Finding("wrong", f"{message} Do not clear what it remembers: return a new one.")
     finding = finding or unchanged(case, "dtypes", announced, [*dtypes])
     if finding is not None:
         yield finding

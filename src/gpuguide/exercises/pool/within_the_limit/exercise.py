@@ -80,14 +80,18 @@ def _copies(case: tuple[Any, ...], cp: LimitedCupy) -> Iterator[Finding]:
     most = -(-n_bytes * LEAST_SHARE // limit)
     # A number that crosses twice does no harm, such as one whose type an array is to have.
     spare_bytes, spare_copies = max(np.dtype(dtype).itemsize, limit // LEAST_SHARE), 1
-    for kind, where in (("to_device", "to the GPU"), ("to_host", "back to the host")):
+    ways = ("to_device", "to the GPU", cp.sent), ("to_host", "back to the host", cp.fetched)
+    for kind, where, arrays in ways:
         copies = cp.gpu.events(kind)
         moved = sum(event.nbytes for event in copies)
         if not 0 <= moved - n_bytes <= spare_bytes:
+            wide = {str(a.dtype) for a in arrays if isinstance(a, np.ndarray) and a.size > 1} - {
+                str(np.dtype(dtype))
+            }
+            how = f"they crossed as {' and '.join(sorted(wide))}" if wide else "each should cross once"
             yield Finding(
                 "limit",
-                f"{_said(case)} {moved} bytes were copied {where}; the recording has {n_bytes}, and each "
-                "should cross once.",
+                f"{_said(case)} {moved} bytes were copied {where}; the recording has {n_bytes}, and {how}.",
                 line=copies[0].line if copies else None,
             )
         elif len(copies) > most + spare_copies:
