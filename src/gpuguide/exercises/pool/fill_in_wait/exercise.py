@@ -97,7 +97,7 @@ def _about_the_figure(figure: float, true_s: float, found: list[Region]) -> str:
             "the GPU was still busy with one call when the next was made."
         )
     if is_near(found[0].seconds, true_s):
-        return f"The two readings are {seconds(found[0].seconds)} apart: return their difference as it is."
+        return f"The readings around one call are {seconds(found[0].seconds)} apart: return that as it is."
     return "Time one call of work, and nothing else."
 
 
