@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpuguide.exercises import get, names
@@ -369,6 +370,17 @@ def test_a_convolution_s_message_names_the_cause(path, words, code):
 def test_what_a_call_kept_for_the_next_is_told(path, words):
     (found,) = findings("windows", (WRONG / f"windows_{path}.py").read_text(encoding="utf-8"))
     assert words in found.message
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_the_method_of_the_hints_splits_what_the_statement_asks_for(scale):
+    split_kernel = function(get("split_kernel").solution)
+    rng = np.random.default_rng(0)
+    for shape in rng.integers(1, 20, (100, 2)):
+        exact = np.outer(*(rng.uniform(-1, 1, n) for n in shape))
+        weights = scale * (exact + 0.99e-6 * abs(exact).max() * rng.choice([-1, 1], shape))
+        off = abs(np.outer(*split_kernel(weights)) - weights).max()
+        assert off <= 1e-5 * abs(weights).max()
 
 
 def test_images_of_one_shape_have_different_results():
