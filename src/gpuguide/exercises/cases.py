@@ -19,6 +19,7 @@ __all__ = [
     "BLOCKS",
     "BLOCKS_2D",
     "FAR",
+    "FAR_2D",
     "SHAPES",
     "dealt_out",
     "eighths",
@@ -40,6 +41,9 @@ In this order the longest array does not come in blocks of one thread, of which 
 
 FAR = 70_001
 """More elements than an index of 16 bits counts, for launches that only a GPU makes."""
+
+FAR_2D = (1031, 67)
+"""Such a matrix, with more rows than a block has threads."""
 
 SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (33, 17), (12, 61))
 """Shapes of matrices: without rows, one column, one row; only the smallest is square."""
@@ -339,7 +343,7 @@ def launches_2d(
     views: bool = False,
     tolerance: float = 0.0,
 ) -> list[Call]:
-    """Make the launches of a kernel that works on matrices, with x along the columns.
+    """Make the launches of a kernel that works on matrices, with x along the columns, one for a GPU alone.
 
     Parameters
     ----------
@@ -375,13 +379,16 @@ def launches_2d(
     '0 rows, 5 columns, 2 x 2 blocks of 32 x 8 threads'
     """
     calls = []
-    for (rows, columns), (x, y), kind, is_third in _cover(list(shapes), blocks, _kinds(grids)):
+    far = (FAR_2D, max(blocks, key=prod), _kinds(grids)[0], False)
+    for shape, (x, y), kind, is_third in (*_cover(list(shapes), blocks, _kinds(grids)), far):
+        rows, columns = shape
         grid = (_grid(columns, x, kind), _grid(rows, y, kind))
-        arguments, expected = build((rows, columns), _rng(rows, columns, x, *grid))
-        label = f"{matrix_in_words((rows, columns))}, {in_words(grid, (x, y))}"
+        arguments, expected = build(shape, _rng(rows, columns, x, *grid))
+        label = f"{matrix_in_words(shape)}, {in_words(grid, (x, y))}"
         if views and is_third:
             arguments, label = _changed(arguments, fortran), f"{label}, in Fortran order"
-        calls.append(Call(label, grid, (x, y), arguments, expected, tolerance))
+        call = Call(label, grid, (x, y), arguments, expected, tolerance)
+        calls.append(replace(call, gpu_only=shape == FAR_2D))
     return sorted(calls, key=_cost)
 
 

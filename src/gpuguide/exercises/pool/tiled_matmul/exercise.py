@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, in_words, poisoned
+from gpuguide.exercises.cases import FAR_2D, eighths, in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
@@ -25,7 +27,8 @@ TILE = 8
 
 def calls() -> list[Call]:
     """Make the launches."""
-    return [_call(*shape) for shape in SHAPES]
+    rows, columns = FAR_2D
+    return [*(_call(*shape) for shape in SHAPES), replace(_call(rows, 5, columns), gpu_only=True)]
 
 
 def _call(m: int, n: int, p: int) -> Call:
