@@ -45,7 +45,7 @@ FAR = 70_001
 FAR_2D = (1031, 67)
 """Such a matrix, with more rows than a block has threads."""
 
-SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (33, 17), (12, 61))
+SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (25, 17), (17, 61))
 """Shapes of matrices: without rows, one column, one row; only the smallest is square."""
 
 BLOCKS_2D = ((1, 1), (32, 8), (16, 16), (4, 24))
