@@ -413,12 +413,13 @@ class _WaitingBlock:
     def _parted_at(self, line: int, one: int, other: int) -> tuple[str, int] | None:
         """Return the branch or loop around a line that one thread is in and another is not."""
         ways: dict[int, dict[tuple[int, int], int]] = {one: {}, other: {}}
-        for _, way, _, at, path, segment, _ in self.machine.branches:
+        for _, way, _, site, path, segment, _ in self.machine.branches:
             if segment.thread in ways:
-                ways[segment.thread][at, path] = way
+                ways[segment.thread][site, path] = way
+        line_of = self.machine.sites.line
         for word, around in self.machine.sites.around.get(line, ()):
             if word == "if":
-                came = (key for key in ways[other] if key[0] == around)
+                came = (key for key in ways[other] if line_of(key[0]) == around)
                 parted = any(ways[one].get(key, ways[other][key]) != ways[other][key] for key in came)
             else:
                 parted = self.machine.turns_of(around, one) > self.machine.turns_of(around, other)
