@@ -494,9 +494,19 @@ _POLES: dict[tuple[object, ...], float] = {
 def _to_integer(name: str, function: Callable[[Any], int]) -> Callable[[Any], int]:
     def apply(value: Any) -> int:
         _checked(name, (value,))
-        return function(value) if math.isfinite(value) else -(2**63)
+        return _made_whole(value, function)
 
     return _called(name, apply)
+
+
+def _made_whole(value: Any, function: Callable[[Any], int]) -> int:
+    """Return an int64: a float is made whole first, and then brought into its range."""
+    whole_number: int = type_of(int).cast(float(function(value)) if _is_real(value) else value)
+    return whole_number
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _truth(name: str, function: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -608,11 +618,14 @@ _NUMPY: dict[str, Any] = {
 
 
 def _extremum(name: str, choose: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(*values: Any) -> Any:
-        if len(values) == 1 and isinstance(values[0], tuple):
-            (values,) = values
+    def apply(*given: Any) -> Any:
+        values = given[0] if len(given) == 1 and isinstance(given[0], tuple) else given
         _checked(name, values)
-        return rules.common(values, choose(values))
+        numbers = values
+        if len(given) == 2 and {*map(type, given)} <= {rules.Single, float}:
+            # One instruction, which prefers a number to NaN; all else is compared in turn, as in Python.
+            numbers = tuple(value for value in values if not math.isnan(value)) or values
+        return rules.common(values, choose(numbers))
 
     return _called(name, apply)
 
@@ -629,7 +642,9 @@ def _absolute(value: Any) -> Any:
 
 
 def _rounded(value: Any, digits: Any = None) -> Any:
-    return round(value) if digits is None else _as_argument(value, round(float(value), int(digits)))
+    if digits is None:
+        return _made_whole(value, round)
+    return _as_argument(value, round(float(value), int(digits)))
 
 
 def _power_of(a: Any, b: Any) -> Any:
