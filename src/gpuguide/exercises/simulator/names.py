@@ -177,7 +177,7 @@ def _finished(result: Any) -> Generator[Wait, Any, Any]:
 
 #: Values that an operation takes besides its mask; 1 if it is not named.
 _VALUES = {
-    "syncthreads": 0, "syncwarp": 0,
+    "syncthreads": 0, "syncwarp": 0, "activemask": 0,
     "shfl_sync": 2, "shfl_up_sync": 2, "shfl_down_sync": 2, "shfl_xor_sync": 2,
 }  # fmt: skip
 

@@ -51,7 +51,7 @@ WAITING = frozenset(
     {
         *("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "syncwarp"),
         *("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"),
-        *("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync"),
+        *("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync", "activemask"),
     }
 )
 #: Other functions of ``cuda`` that want to know where they are called, or families of them.

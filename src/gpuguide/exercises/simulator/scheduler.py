@@ -360,7 +360,7 @@ class _WaitingBlock:
         calls: dict[tuple[str, int], dict[int, _Thread]] = {}
         for thread in warp:
             if thread.wait is not None and thread.wait.mask:
-                mask = self._own_mask(thread, thread.wait)
+                mask = self._own_mask(thread, thread.wait, warp)
                 calls.setdefault((thread.wait.operation, mask), {})[thread.lane] = thread
         if not calls:
             return []
@@ -427,8 +427,11 @@ class _WaitingBlock:
                 return word, around
         return None
 
-    def _own_mask(self, thread: _Thread, wait: Wait) -> int:
+    def _own_mask(self, thread: _Thread, wait: Wait, warp: Sequence[_Thread]) -> int:
         """Return the lanes that a thread waits for: itself alone, with a finding, if its mask omits it."""
+        if wait.operation == "activemask":  # of all that stand at its place, wherever others have stopped
+            together = (each for each in warp if each.wait is not None and each.wait.place == wait.place)
+            return sum(1 << each.lane for each in together)
         if wait.mask >> thread.lane & 1:
             return wait.mask
         self.standstill.left_out(thread, wait)
@@ -519,6 +522,7 @@ _VOTES: dict[str, Callable[[Mapping[int, Wait]], Any]] = {
     "any_sync": lambda waits: any(wait.value for wait in waits.values()),
     "eq_sync": lambda waits: _alike(waits, bool),
     "ballot_sync": lambda waits: _bits(waits, bool),
+    "activemask": lambda waits: rules.UInt32(sum(1 << lane for lane in waits)),
     "match_all_sync": lambda waits: (
         (_bits(waits, lambda value: True), True) if _alike(waits) else (rules.Int32(0), False)
     ),
