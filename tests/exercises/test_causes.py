@@ -72,6 +72,16 @@ CAUSES = {
         "shift_in_place", "        cuda.syncthreads()  # all have read before anybody writes\n", "",
         "with no barrier between, so the old value or the new one can be read", "value = x[",
     ),
+    "a block that asks for too much": (
+        SUMS, "array(256, float32)", "array((256, 64), float32)[0]",
+        "How many elements does each array have that the kernel makes", "array(",
+    ),
+    "types that the arguments do not have": (
+        "map", "@cuda.jit", "@cuda.jit('void(f8[:], f8[:])')", "leave the signature out", "@cuda.jit",
+    ),
+    "an assertion in the place of a guard": (
+        "guard", "if i < out.size:", "assert i < out.size\n    if True:", "write an if", "assert",
+    ),
     "zero in 64 bits": (
         "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "which type should it",
         "float(0)",
@@ -240,3 +250,32 @@ def test_the_class_of_a_dtype_makes_numbers() -> None:
     exercise = get(MATMUL)
     source = exercise.solution.replace("total = float32(0)", "total = a.dtype.type(0)")
     assert judge(exercise, source, name=exercise.function_name).passed
+
+
+LOCKED = """
+from numba import cuda
+
+@cuda.jit
+def histogram_kernel(values, counts):
+    lock = cuda.shared.array(40, "int32")
+    part = cuda.shared.array(40, "int32")
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    for b in range(t, 40, cuda.blockDim.x):
+        lock[b] = part[b] = 0
+    cuda.syncthreads()
+    v = values[i] if i < values.size else -1
+    if 0 <= v < counts.size:
+        while cuda.atomic.cas(lock, v, 0, 1) != 0:
+            pass
+        part[v] += 1
+        cuda.atomic.exch(lock, v, 0)
+    cuda.syncthreads()
+    for b in range(t, counts.size, cuda.blockDim.x):
+        cuda.atomic.add(counts, b, part[b])
+"""
+
+
+def test_a_lock_within_a_block_is_not_followed() -> None:
+    (found, *_) = judge(get(HISTOGRAM), LOCKED, name="histogram_kernel").findings
+    assert found.kind == "race"
+    assert found.message.endswith("is not followed here: use an atomic operation instead.")

@@ -13,6 +13,7 @@ __all__ = ["KINDS", "Finding", "ThreadId"]
 #: Every kind of finding, the most important first.
 KINDS = (
     "compile",
+    "signature",
     "unsupported",
     "endless",
     "exception",

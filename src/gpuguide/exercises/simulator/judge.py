@@ -25,7 +25,7 @@ __all__ = ["Launch", "judge_launch", "never_written", "too_narrow", "with_writer
 
 _WARP = 32
 # After these, missing results are no news.
-_ENDS_THE_LAUNCH = ("endless", "exception")
+_ENDS_THE_LAUNCH = ("endless", "exception", "memory")
 # After these, nothing is: threads went on that had not met.
 _PARTS_THREADS = ("divergent_barrier", "missed_barrier", "missing_lane")
 _FOLLOWS = ("race", "uninitialised", "input_changed")
@@ -127,6 +127,7 @@ def judge_launch(
     if not findings:
         findings = [*_over_limits(kernel, limits, launch, trace)]
     findings = [_with_uncalled(finding, kernel) for finding in findings]
+    findings = [_with_locks(finding, trace) for finding in findings]
     if refused := {finding.line for finding in findings if finding.kind == "compile"}:
         # No other lane will judge what Numba cannot compile, and what it says of a line is the cause.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
@@ -140,6 +141,16 @@ def _with_uncalled(finding: Finding, kernel: Kernel) -> Finding:
         return finding
     line, name = kernel.uncalled[0]
     cause = f" Line {line} names {name}, but does not call it: it lacks the parentheses."
+    return replace(finding, message=finding.message + cause)
+
+
+def _with_locks(finding: Finding, trace: Trace) -> Finding:
+    """Add to a race on shared memory that the lock around it, a compare-and-swap, is not followed."""
+    shared = {region.name for region in trace.regions if region.space == "shared"}
+    locks = {trace.machine.log[position][0].name for position in trace.machine.swaps}
+    if finding.kind != "race" or finding.array not in shared or not shared & locks - {finding.array}:
+        return finding
+    cause = " A lock between threads of a block is not followed here: use an atomic operation instead."
     return replace(finding, message=finding.message + cause)
 
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
 from gpuguide.exercises.simulator.findings import several_types
-from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, Machine, UnsupportedError
+from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, AccessError, Machine, UnsupportedError
 from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, again, c_steps, whole
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
 from gpuguide.exercises.simulator.rewriting import (
@@ -250,7 +250,7 @@ class _Space:
         extents, kind = _extents(shape), type_named(dtype)
         taken = math.prod(extents) * kind.itemsize
         if taken > self.most_bytes:
-            raise TypeError(f"an array of {taken} bytes does not fit into {self.space} memory")
+            raise self._too_large(f"an array of {taken} bytes does not fit into {self.space} memory", site)
         known = self._regions.get(site)
         cells = [kind.poison] * math.prod(extents)
         if known is None:
@@ -271,6 +271,9 @@ class _Space:
             raise TypeError(f"{known.name} has another shape or type than in another thread")
         known.memory.cells, known.first_cell = cells, self._machine.first_of(len(cells))
         return again(self._machine, known)
+
+    def _too_large(self, why: str, site: int) -> AccessError:
+        return AccessError("memory", "", (), f"fails in line {self._machine.sites.line(site)}: {why}")
 
 
 class Local(_Space):
@@ -304,7 +307,7 @@ class Shared(_Space):
         found = self._of_block.get(site)
         if found is None:
             found = self._of_block[site] = self._fresh(shape, kind, site)
-            self._check_size()
+            self._check_size(site)
         if found.dtype is not kind:
             raise UnsupportedError("dynamic shared memory of two types")
         return found
@@ -313,11 +316,12 @@ class Shared(_Space):
         """Turn to the arrays of a block."""
         self._of_block = self._of_blocks.setdefault(block, {})
 
-    def _check_size(self) -> None:
+    def _check_size(self, site: int) -> None:
         static = (region for site, region in self._regions.items() if site != self._dynamic_site)
         taken = sum(math.prod(region.shape) * region.dtype.itemsize for region in static)
         if taken > STATIC_SHARED_LIMIT:
-            raise TypeError(f"the shared arrays take {taken} bytes, and a block has {STATIC_SHARED_LIMIT}")
+            why = f"the shared arrays take {taken} bytes, and a block has {STATIC_SHARED_LIMIT}"
+            raise self._too_large(why, site)
 
 
 class Const:

@@ -623,7 +623,7 @@ class _Standstill:
 # --- What ended a thread, and what it did wrong, in words -----------------------------------------------
 
 #: Kinds of remarks after which the thread does not go on.
-_ENDS_A_THREAD = frozenset({"exception", "out_of_range", "unsupported"})
+_ENDS_A_THREAD = frozenset({"exception", "memory", "out_of_range", "unsupported"})
 #: What a GPU computes silently; Numba checks neither, unless it compiles for debugging.
 _SILENT = (ArithmeticError, ValueError)
 #: How Numba writes what readers call by its name in CUDA C, or without the module.
@@ -656,6 +656,12 @@ def _line_of(error: Exception, file: str) -> int:
     return line
 
 
+_SAID = {
+    RecursionError: "it calls itself endlessly",
+    AssertionError: "what it asserts is not so, and on a GPU nothing checks that; write an if",
+}
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, NameError):
         return _unknown_name(error)
@@ -664,8 +670,8 @@ def _reason(error: Exception) -> str:
         if re.fullmatch(r"'(u?int|float)\d+' object is not callable", said):
             return f"{said}: a number, such as cuda.laneid or cuda.threadIdx.x, stands without () behind it"
         return said
-    if isinstance(error, RecursionError):
-        return "it calls itself endlessly"
+    if type(error) in _SAID:
+        return _SAID[type(error)]
     said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
     if isinstance(error, _SILENT):
         return f"{said}; a GPU reports nothing and continues with a useless value"
