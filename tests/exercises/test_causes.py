@@ -82,6 +82,33 @@ CAUSES = {
     "an assertion in the place of a guard": (
         "guard", "if i < out.size:", "assert i < out.size\n    if True:", "write an if", "assert",
     ),
+    "a start that is overwritten": (
+        "dot", "cuda.atomic.add(total, 0, partial)", "total[0] = partial",
+        "at the start, which is lost: the kernel is to add to it.", "total[0] =",
+    ),
+    "a start that is added twice": (
+        "dot", "cuda.atomic.add(total, 0, partial)", "cuda.atomic.add(total, 0, total[0] + partial)",
+        "at the start, which is added twice.", "atomic.add",
+    ),
+    "elements that several threads add": (
+        "dot", "cuda.gridsize(1)", "cuda.blockDim.x", "a[32] is read by 2 threads, and a[0] by 1.",
+        "atomic.add",
+    ),
+    "elements that no thread adds": (
+        "dot", "a.size, cuda.gridsize(1)", "min(a.size, cuda.gridsize(1)), cuda.gridsize(1)",
+        "and a[32] by none.", "atomic.add",
+    ),
+    "a warp whose sum is dropped": (
+        "dot", "cuda.laneid == 0", "cuda.threadIdx.x == 0", "no thread of its warp writes anything",
+        "atomic.add",
+    ),
+    "a sum to which each lane adds": (
+        "dot", "if cuda.laneid == 0", "if True", "is any left out or added twice?", "atomic.add",
+    ),
+    "a copy that is rounded": (
+        "guard", "max(a[i], b[i])", "(a[i] + b[i] + abs(a[i] - b[i])) / 2", "Only the rounding differs",
+        "out[i]",
+    ),
     "zero in 64 bits": (
         "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "which type should it",
         "float(0)",

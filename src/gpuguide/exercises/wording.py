@@ -87,6 +87,10 @@ LOOK_AT = {
     ),
     "input_changed": "Others may still need the input. Which array should be written instead?",
     "wrong": "Work this one element out by hand: which thread computes it, and from which elements?",
+    "added_up": (
+        "Each element of the input is to count once, and so is what the result held before. Which thread "
+        "adds which of them, and is any left out or added twice?"
+    ),
     "never_written": (
         "Which thread should write this element? Is there such a thread in this grid, and which condition "
         "keeps it from writing?"

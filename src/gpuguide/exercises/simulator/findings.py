@@ -33,6 +33,7 @@ KINDS = (
     "uninitialised",
     "input_changed",
     "wrong",
+    "added_up",
     "never_written",
     "unread",
     "narrow",
