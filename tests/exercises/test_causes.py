@@ -125,6 +125,10 @@ CAUSES = {
         "on counts[0], the atomic operations in lines 12 and 13; each of them is one step, but not both",
         "n = cuda",
     ),
+    "a swap behind the last bin": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)", "cuda.atomic.cas(counts, value + 40, 0, 1)",
+        "changes counts[", "atomic.cas",
+    ),
     "a swap that is tried again with what was read once": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
         "n = counts[value]\n            while cuda.atomic.cas(counts, value, n, n + 1) != n: pass",

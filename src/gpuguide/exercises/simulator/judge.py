@@ -148,7 +148,9 @@ def _with_uncalled(finding: Finding, kernel: Kernel) -> Finding:
 def _with_locks(finding: Finding, trace: Trace) -> Finding:
     """Add to a race on shared memory that the lock around it, a compare-and-swap, is not followed."""
     shared = {region.name for region in trace.regions if region.space == "shared"}
-    locks = {trace.machine.log[position][0].name for position in trace.machine.swaps}
+    # A swap out of range is none, and leaves nothing in the log, or what came next.
+    events = [event for place, event in enumerate(trace.machine.log) if place in trace.machine.swaps]
+    locks = {event[0].name for event in events if event[0] is not None and event[2] == ATOMIC}
     if finding.kind != "race" or finding.array not in shared or not shared & locks - {finding.array}:
         return finding
     cause = " A lock between threads of a block is not followed here: use an atomic operation instead."

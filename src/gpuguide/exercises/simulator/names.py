@@ -505,12 +505,10 @@ def _to_integer(name: str, function: Callable[[Any], int]) -> Callable[[Any], in
 
 def _made_whole(value: Any, function: Callable[[Any], int]) -> int:
     """Return an int64: a float is made whole first, and then brought into its range."""
-    whole_number: int = type_of(int).cast(float(function(value)) if _is_real(value) else value)
+    if isinstance(value, float) and math.isfinite(value):
+        value = float(function(value))
+    whole_number: int = type_of(int).cast(value)
     return whole_number
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, float) and math.isfinite(value)
 
 
 def _truth(name: str, function: Callable[[Any], bool]) -> Callable[[Any], bool]:
