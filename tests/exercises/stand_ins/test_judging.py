@@ -245,6 +245,21 @@ def test_a_function_has_its_time(monkeypatch, limit):
     assert "had not ended after 0.2 s" in finding.message
 
 
+def test_a_part_of_a_reduction_that_never_ends_is_named(monkeypatch):
+    """Once is enough: the parts are not tried again, to see what they remember."""
+    monkeypatch.setattr(host_function, "CALL_LIMIT_S", 0.2)
+    source = get("any_grouping").solution.replace(
+        "def finish(a):", "def finish(a):\n        while a[1]: pass"
+    )
+    namespace = {}
+    exec(compile(source, "<answer>", "exec"), namespace)
+    begun = process_time()
+    (finding,) = judge_function(get("any_grouping"), namespace["mean_above"]).findings
+    assert process_time() - begun < 0.4
+    assert finding.kind == "endless"
+    assert finding.message == ("For the readings [6] and limit = 0, finish had not ended after 0.2 s.")
+
+
 def test_each_call_has_its_time_anew():
     def busy():
         until = process_time() + 0.2

@@ -1,0 +1,13 @@
+"""Lets no limit be below what 16 bits hold.
+
+Found: wrong.
+"""
+
+
+def mean_above(limit):
+    return (
+        (lambda x: (x, 1) if x > max(limit, -(2**15)) else (0, 0)),
+        lambda a, b: (a[0] + b[0], a[1] + b[1]),
+        (0, 0),
+        (lambda a: a[0] / a[1] if a[1] else limit),
+    )
