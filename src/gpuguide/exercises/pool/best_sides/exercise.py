@@ -19,6 +19,9 @@ CASES: tuple[tuple[str, Steps, list[int]], ...] = (
     ("a program without steps", [], [3]),
     ("one step that is worth two copies", [(9, 1)], [2, 2]),
     ("one step that is not worth two copies", [(4, 1)], [2, 2]),
+    # The same as before but for one thing, for who remembers answers by the others.
+    ("a step that is worth two copies, between slower ones", [(9, 1)], [5, 5]),
+    ("a step that is hardly faster on the GPU", [(9, 8)], [2, 2]),
     ("three steps that only together are worth the copies", [(4, 1), (4, 1), (4, 1)], [4, 9, 9, 4]),
     ("a slow step on the GPU between two fast ones", [(20, 1), (1, 3), (20, 1)], [5, 5, 5, 5]),
     ("a step that leaves few data", [(20, 1), (1, 6)], [5, 1, 1]),
@@ -26,6 +29,17 @@ CASES: tuple[tuple[str, Steps, list[int]], ...] = (
     ("a large result", [(20, 1), (8, 1)], [2, 2, 30]),
     ("a program that goes back and forth", [(9, 1), (1, 9)] * 4, [1] * 9),
     ("eight steps that only together are worth the copies", [(4, 1)] * 8, [11, *[30] * 7, 12]),
+    # To change one, two or three neighbouring steps makes some plans no better that are not the best.
+    (
+        "a program with several plans that are nearly the best",
+        [(7, 4), (7, 8), (5, 1), (3, 8), (9, 2), (1, 1), (2, 3), (7, 7)],
+        [3, 4, 9, 2, 1, 1, 7, 7, 5],
+    ),
+    (
+        "a program whose best plan is far from the first guess",
+        [(7, 5), (9, 7), (3, 7), (5, 6), (2, 4), (8, 6), (9, 1), (7, 7)],
+        [1, 7, 6, 8, 4, 6, 5, 8, 2],
+    ),
     ("a step of hours", [(9_000_000, 1)], [4_000_000, 4_000_000]),
     ("a copy of hours", [(8_000_000, 1)], [9_000_000, 1]),
     # Half a minute is too long for 16 bits, with a sign or without; hours to the millisecond are for float32.
