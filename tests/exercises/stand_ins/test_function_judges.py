@@ -438,6 +438,21 @@ def copy_and_work(cp, clock, a, b):
     assert any(words.lower() in finding.message.lower() for finding in findings("copy_and_work", source))
 
 
+def test_the_line_that_keeps_many_small_objects_is_named():
+    source = """
+from math import sqrt
+def pi_in_pieces(draw, n, piece):
+    inside = set()
+    for start in range(0, n, piece):
+        x, y = draw(min(piece, n - start))
+        inside.update(((x * x + y * y < 1).nonzero()[0] + start).tolist())
+    p = len(inside) / n
+    return 4 * p, 4 * sqrt(p * (1 - p) / n)
+"""
+    (found,) = findings("pi_in_pieces", source)
+    assert (found.kind, found.line) == ("memory", 7)
+
+
 # A right sum is refused where each thread adds up one value alone, and the levels of the tree are left out.
 NO_LEVELS = """
 def close_enough(result, reference, n, threads, magnitude, integers):

@@ -36,10 +36,11 @@ class MemoryInUse:
     def look(self) -> None:
         """Find the line that asked for most of what is in use now."""
         by_line = Counter[int]()
-        for trace in tracemalloc.take_snapshot().traces:
-            theirs = [frame for frame in trace.traceback if frame.filename in (self._source, self._judge)]
+        # Python's numbers are many pieces of memory, and few places where they were made.
+        for made in tracemalloc.take_snapshot().statistics("traceback"):
+            theirs = [frame for frame in made.traceback if frame.filename in (self._source, self._judge)]
             if theirs and theirs[-1].filename == self._source:  # the innermost
-                by_line[theirs[-1].lineno] += trace.size
+                by_line[theirs[-1].lineno] += made.size
         self.line = max(by_line, key=lambda line: by_line[line], default=None)
 
 
