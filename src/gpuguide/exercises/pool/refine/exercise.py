@@ -22,8 +22,19 @@ SMALLEST = 1e-14
 MOST_SOLUTIONS = 10
 # So many that a loop does not end: what a judge stops need not run until its time is over.
 ENDLESS = 100
-# Rows, and the ratio of the largest singular value to the smallest.
-CASES = ((1, 1.0), (5, 10.0), (40, 1e2), (64, 3e3), (40, 5e6))
+# Rows; the ratio of the largest singular value to the smallest; what a and b are multiplied by; whether the
+# solution's numbers are about 1, or else those of b before.
+CASES = (
+    (1, 1.0, 1.0, False),
+    (5, 10.0, 1.0, False),
+    (40, 1e2, 1.0, False),
+    (64, 3e3, 1.0, False),
+    (40, 5e6, 1.0, False),
+    # As large as the one before, for who keeps its matrix.
+    (40, 5e6, 1e-10, False),
+    # After the third solution the residual is small next to b, and not small enough.
+    (20, 1e6, 1.0, True),
+)
 
 
 class Solver:
@@ -72,10 +83,10 @@ def solve_single(a: Any, b: Any) -> Any:
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Look at the residuals for several matrices, and count the solutions."""
-    for n, condition in CASES:
+    for n, condition, scale, is_plain in CASES:
         solve = Solver()
         case = f"For {count(n, 'unknown')}"
-        found = list(_findings(function, case, solve, *system(n, condition)))
+        found = list(_findings(function, case, solve, *system(n, condition, scale, is_plain)))
         if not found and solve.n_calls > MOST_SOLUTIONS:
             message = f"{case} solve was called {solve.n_calls} times; at most {MOST_SOLUTIONS} are allowed."
             found.append(Finding("limit", message))
@@ -167,11 +178,12 @@ def _misshapen(case: str, x: Any, b: Any) -> Finding | None:
     return None
 
 
-def system(n: int, condition: float) -> tuple[Any, Any]:
-    """Make a matrix with singular values from 1 down, and a right side."""
+def system(n: int, condition: float, scale: float = 1.0, is_plain: bool = False) -> tuple[Any, Any]:
+    """Make a matrix with singular values from `scale` down, and a right side."""
     rng = np.random.default_rng(n)
     left, right = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
-    return (left * np.geomspace(1, 1 / condition, n)) @ right, rng.standard_normal(n)
+    a, b = (left * np.geomspace(1, 1 / condition, n)) @ right * scale, rng.standard_normal(n)
+    return a, a @ b if is_plain else b * scale
 
 
 EXERCISE = Exercise(
