@@ -16,22 +16,23 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 
 MOST_BYTES = 4096
-SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
-#: The dtypes that are announced, and those of the requests that come.
-SERIES = (
-    ((SINGLE,), (SINGLE, SINGLE, SINGLE)),
-    ((SINGLE, DOUBLE), (DOUBLE, SINGLE, DOUBLE, SINGLE)),
-    ((DOUBLE, np.dtype("float16"), SINGLE), (np.dtype("float16"), SINGLE, np.dtype("float16"))),
-)
+HALF, SINGLE, DOUBLE = map(np.dtype, ("float16", "float32", "float64"))
 
 
 class Service:
     """Divides each array by the largest magnitude of its dtype so far."""
 
+    _seen: dict[str, None]
+
+    def __new__(cls, *_: Any) -> Service:
+        """Make a service that has seen nothing; whoever calls `__init__` once more does not change that."""
+        service = super().__new__(cls)
+        service._seen = {}
+        return service
+
     def __init__(self, cp: Any) -> None:
         self.cp = cp
         self.largest: dict[Any, Any] = {}
-        self._seen: dict[str, None] = {}
 
     def answer(self, x: Any) -> Any:
         """Scale an array of the host."""
@@ -40,19 +41,38 @@ class Service:
             raise TypeError(f"answer takes an array of NumPy, as clients send it; got {kind}")
         self._seen[str(x.dtype)] = None
         x_device = self.cp.asarray(x)
-        largest = self.cp.abs(x_device).max()
+        largest = self._magnitude(x_device)
         if x.dtype in self.largest:
             largest = self.cp.maximum(self.largest[x.dtype], largest)
         self.largest[x.dtype] = largest
         return self.cp.asnumpy(x_device / largest)
 
+    def _magnitude(self, x: Any) -> Any:
+        return self.cp.abs(x).max()
+
+
+class OtherService(Service):
+    """Does the same by another kernel, so that only its own answers tell what they need."""
+
+    def _magnitude(self, x: Any) -> Any:
+        return self.cp.sqrt(self.cp.square(x).max())
+
+
+#: The service, the dtypes that are announced, and those of the requests that come.
+SERIES = (
+    (Service, (SINGLE,), (SINGLE, SINGLE, SINGLE)),
+    (Service, (SINGLE, DOUBLE), (DOUBLE, SINGLE, DOUBLE, SINGLE)),
+    (Service, (DOUBLE, HALF, SINGLE), (HALF, SINGLE, HALF)),
+    (OtherService, (DOUBLE, SINGLE), (SINGLE, DOUBLE, SINGLE)),
+)
+
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Start a service for each series of requests, and look on while it answers."""
-    for dtypes, requests in SERIES:
+    for make_service, dtypes, requests in SERIES:
         gpu = VirtualGpu(source=source_of(function))
         case = f"For {' and '.join(map(str, dtypes))}"
-        if found := list(_findings(function, case, FakeCupy(gpu), dtypes, requests)):
+        if found := list(_findings(function, case, FakeCupy(gpu), make_service, dtypes, requests)):
             yield from found
             return
 
@@ -71,11 +91,16 @@ def praise(function: Callable[..., Any]) -> str:
 
 
 def _findings(
-    function: Callable[..., Any], case: str, cp: FakeCupy, dtypes: tuple[Any, ...], requests: tuple[Any, ...]
+    function: Callable[..., Any],
+    case: str,
+    cp: FakeCupy,
+    make_service: type[Service],
+    dtypes: tuple[Any, ...],
+    requests: tuple[Any, ...],
 ) -> Iterator[Finding]:
     announced = list(dtypes)
-    service, finding = attempt(function, case, cp, Service, announced)
-    if finding is None and not isinstance(service, Service):
+    service, finding = attempt(function, case, cp, make_service, announced)
+    if finding is None and not isinstance(service, make_service):
         finding = Finding("wrong", f"{case} a service must be returned; got {shown(service)}.")
     elif finding is None and service._seen:
         # Not what it remembers now: whoever clears that knows how this service works inside.
