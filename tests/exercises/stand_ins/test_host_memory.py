@@ -59,6 +59,9 @@ WRITES = {
     "copyto": lambda np_, x: np_.copyto(x, 1),
     "out of a ufunc": lambda np_, x: np.add(1, 1, out=x),
     "in place": lambda np_, x: x.__iadd__(1),
+    "a view by a function": lambda np_, x: np_.ravel(x).__setitem__(slice(None), 1),
+    "flat": lambda np_, x: x.flat.__setitem__(slice(None), 1),
+    "the whole of flat": lambda np_, x: setattr(x, "flat", 1),
 }
 
 
@@ -71,6 +74,34 @@ def test_each_way_of_writing_touches_once(gpu, way):
     assert touched(gpu) == 80
     assert not x.is_untouched
     assert type(np.asarray(x) + 1) is np.ndarray
+
+
+PARTS = {
+    "a row": (lambda x: x.__setitem__(0, 1), 4096),
+    "an element": (lambda x: x.__setitem__((7, 5), 1), 4096),
+    "the first half of the rows": (lambda x: x.__setitem__(slice(4), 1), 4 * 4096),
+    "every other row": (lambda x: x[::2].fill(1), 4 * 4096),
+    "a column": (lambda x: x.__setitem__((..., 3), 1), 8 * 4096),
+    "a view of all": (lambda x: x.reshape(-1).__setitem__(slice(None), 1), 8 * 4096),
+    "the other order": (lambda x: x.T.__setitem__(slice(None), 1), 8 * 4096),
+    "rows by a list": (lambda x: x.__setitem__([0, 1], 1), 8 * 4096),
+    "rows by a range": (lambda x: x.__setitem__((range(2),), 1), 8 * 4096),
+    "all by True": (lambda x: x.__setitem__(True, 1), 8 * 4096),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_touches_its_pages(gpu, part):
+    """Eight rows, each as long as a page; lists and masks count as everything."""
+    write, expected = PARTS[part]
+    x = FakeNumpy(gpu).empty((8, 512))
+    write(x)
+    assert touched(gpu) == expected
+    assert x.is_untouched == (expected < 8 * 4096)
+    write(x)
+    assert touched(gpu) == expected
+    x.fill(2)
+    assert touched(gpu) == 8 * 4096
 
 
 def test_reading_does_not_touch(gpu):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
 
+from gpuguide.exercises.numpy_views import bounds
 from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
 from gpuguide.measure.buffers import pattern
 
@@ -16,6 +18,8 @@ __all__ = ["FakeNumpy", "HostArray", "HostMemory", "never_by_chance", "never_set
 
 # More than any exercise makes; the system only promises the memory of a larger array, until it is written.
 _MOST_FILLED_BYTES = 1 << 24
+# What the system finds at a time.
+_PAGE_BYTES = 4096
 # Numbers of any type but those of more than 64 bits, by NumPy's letters.
 _FILLED = "efdFDbBhHiIlLqQ"
 
@@ -94,15 +98,43 @@ def _unset_bits(dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int]:
     return word, bits if dtype.kind in "fc" else int("a5" * dtype.itemsize, 16)
 
 
+class _Pages:
+    """Which pages of an array's memory were never written."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._low, self._high = bounds(array)
+        n = -(-(self._high - self._low) // _PAGE_BYTES)
+        self._untouched = np.ones(n, bool)
+        self._nbytes = np.full(n, _PAGE_BYTES)
+        self._nbytes[-1:] = self._high - self._low - (n - 1) * _PAGE_BYTES
+
+    def untouched(self, part: np.ndarray[Any, Any]) -> Any:
+        """Return which pages of the part were never written; none of it lies elsewhere."""
+        low, high = bounds(part)
+        is_here = np.zeros_like(self._untouched)
+        if self._untouched.any() and part.size and self._low <= low and high <= self._high:
+            places: Any = part.__array_interface__["data"][0] - self._low
+            for extent, step in zip(part.shape, part.strides, strict=True):
+                places = np.add.outer(places, step * np.arange(extent))
+            is_here[places // _PAGE_BYTES] = True
+        return is_here & self._untouched
+
+    def touch(self, part: np.ndarray[Any, Any]) -> int:
+        """Write to a part; return the bytes of the pages that this was the first write to."""
+        new = self.untouched(part)
+        self._untouched &= ~new
+        return int(self._nbytes[new].sum())
+
+
 class HostArray(np.ndarray[Any, Any]):
-    """A NumPy array that knows whether its memory was ever written.
+    """A NumPy array that knows which of its memory was ever written.
 
     Attributes
     ----------
     machine : HostMemory or None
         Where its first write costs time, and each new array that is made of it.
-    is_untouched : bool
-        True until it is written.
+    pages : object
+        What it knows of its memory; its views know the same.
 
     Examples
     --------
@@ -116,14 +148,43 @@ class HostArray(np.ndarray[Any, Any]):
     """
 
     machine: HostMemory | None = None
-    is_untouched: bool = False
+    pages: _Pages | None = None
 
     def __array_finalize__(self, of: Any) -> None:
-        self.machine = getattr(of, "machine", None)
+        self.machine, self.pages = getattr(of, "machine", None), getattr(of, "pages", None)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._touch()
+        self._part(key)._touch()
         super().__setitem__(key, value)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether some of its memory was never written."""
+        return self.pages is not None and bool(self.pages.untouched(self).any())
+
+    @property
+    def flat(self) -> Any:
+        """As ``numpy.ndarray.flat``, which is there to be written."""
+        self._touch()
+        return super().flat
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self.flat[:] = value
+
+    def seen_as(self, view: np.ndarray[Any, Any]) -> HostArray:
+        """Let a view of its memory know what it knows."""
+        array: HostArray = view.view(HostArray)
+        array.machine, array.pages = self.machine, self.pages
+        return array
+
+    def _part(self, key: Any) -> Any:
+        """Return a view of what an index stands for; where there is none, the whole array will do."""
+        keys = key if isinstance(key, tuple) else (key,)
+        if not all(isinstance(each, int | np.integer | slice | EllipsisType | None) for each in keys):
+            return self
+        part: Any = self[keys if ... in keys else (*keys, ...)]  # of a single element, too
+        return part if np.may_share_memory(part, self) else self
 
     def fill(self, value: Any) -> None:
         """As ``numpy.ndarray.fill``."""
@@ -188,22 +249,22 @@ class HostMemory:
         self._gpu = gpu
 
     def is_untouched(self, array: Any) -> bool:
-        """Return whether the array has never been written; any other NumPy array counts as written."""
+        """Return whether some of the array was never written; any other NumPy array counts as written."""
         return bool(getattr(array, "is_untouched", False))
 
     def touch(self, array: Any) -> None:
-        """Write to an array: the first time costs, and every time for what is not a `HostArray`."""
-        if isinstance(array, HostArray) and not array.is_untouched:
-            return
-        rate = self._gpu.costs.first_touch_rate
-        self._gpu.host("first touch", array.nbytes / rate, array.nbytes)
+        """Write to an array: a page's first time costs, and every time for what is not a `HostArray`."""
+        nbytes = array.nbytes
         if isinstance(array, HostArray):
-            array.is_untouched = False
+            nbytes = array.pages.touch(array) if array.pages else 0
+            if not nbytes:
+                return
+        self._gpu.host("first touch", nbytes / self._gpu.costs.first_touch_rate, nbytes)
 
     def untouched(self, contents: Any) -> Any:
         """Return new memory that nobody has written."""
         array = contents.view(HostArray)
-        array.machine, array.is_untouched = self, True
+        array.machine, array.pages = self, _Pages(array)
         return array
 
     def written(self, made: Any) -> Any:
@@ -248,8 +309,10 @@ class FakeNumpy:
             if not isinstance(result, np.ndarray):
                 return result
             given = [each for each in (*args, *kwargs.values()) if isinstance(each, np.ndarray)]
-            is_old = any(np.may_share_memory(result, each) for each in given)
-            return result if is_old else self._memory.written(result)
+            old = next((each for each in given if np.may_share_memory(result, each)), None)
+            if old is None:
+                return self._memory.written(result)
+            return old.seen_as(result) if isinstance(old, HostArray) else result
 
         return writing
 
