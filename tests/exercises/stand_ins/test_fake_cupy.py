@@ -293,3 +293,18 @@ def test_a_sum_in_memory_that_was_never_set_is_never_right(cp):
         total *= 2
         total += 1
         assert not (total.get() == 1).any()
+
+
+def test_pinned_memory_may_be_larger_than_was_asked_for():
+    memory = FakeCupy().cuda.alloc_pinned_memory(600)
+    assert len(np.frombuffer(memory, np.float32)) == 256
+    out = np.frombuffer(memory, np.float32, 150)
+    out[:] = 1
+    assert out.sum() == 150
+
+
+def test_an_array_knows_its_device():
+    cp = FakeCupy()
+    x = cp.ones(3)
+    x.device.synchronize()
+    assert (x.device.id, cp.gpu.log[-1].kind) == (0, "synchronize")

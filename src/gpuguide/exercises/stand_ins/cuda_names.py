@@ -52,6 +52,7 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     return Names(
         "cupy.cuda",
         Device=lambda device=0: Device(gpu, device),
+        alloc_pinned_memory=_pinned,
         stream=Names("cupy.cuda.stream", **of_streams),
         runtime=Names(
             "cupy.cuda.runtime",
@@ -65,6 +66,11 @@ def cuda_names(gpu: VirtualGpu) -> Any:
 def no_copy(module: Any, protocol: Any) -> NoReturn:
     """Refuse to be copied or pickled, as a module does."""
     raise TypeError("cannot pickle 'module' object")
+
+
+def _pinned(size: int) -> bytearray:
+    """Return memory of the host; like CuPy's, it may be larger than was asked for."""
+    return bytearray(max(512, 1 << (size - 1).bit_length()))
 
 
 class Names(SimpleNamespace):

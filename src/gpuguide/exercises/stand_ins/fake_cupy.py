@@ -167,6 +167,11 @@ class DeviceArray(NDArrayOperatorsMixin):
             )
         self._data = seen
 
+    @property
+    def device(self) -> Any:
+        """The device that it lies on."""
+        return self._cp.cuda.Device()
+
     def set(self, arr: Any, stream: Any = None) -> None:
         """Copy an array of the host into this one, as ``cupy.ndarray.set`` does."""
         if not isinstance(arr, np.ndarray):
@@ -220,6 +225,11 @@ class DeviceArray(NDArrayOperatorsMixin):
         if not self._data.ndim:
             raise TypeError("iteration over a 0-d array")
         return (self[i] for i in range(len(self)))
+
+
+def _class_of(value: Any) -> type:
+    """Return the class as a reader knows it: the host's arrays may be stand-ins, too."""
+    return np.ndarray if isinstance(value, np.ndarray) else type(value)
 
 
 def _is_advanced(key: Any) -> bool:
@@ -619,7 +629,7 @@ class FakeCupy:
         """Apply a ufunc of NumPy to arrays of the device and numbers, and to nothing else."""
         for operand in operands:
             if not isinstance(operand, (DeviceArray, *_SCALARS)):
-                raise TypeError(f"Unsupported type {type(operand)}")
+                raise TypeError(f"Unsupported type {_class_of(operand)}")
         return self.run(ufunc.__name__, ufunc, *operands, **kwargs)
 
     def run(self, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -627,7 +637,7 @@ class FakeCupy:
         reads = [a for a in (*args, *kwargs.pop("reads", ())) if isinstance(a, DeviceArray)]
         out = kwargs.get("out")
         if out is not None and not isinstance(out, DeviceArray):
-            raise TypeError(f"Unsupported type {type(out)}")
+            raise TypeError(f"Unsupported type {_class_of(out)}")
         contents = [self.unwrap(a) for a in args]
         options = {key: self.unwrap(value) for key, value in kwargs.items()}
         if out is not None:  # it may be among those that are read
@@ -657,7 +667,7 @@ class FakeCupy:
     def unwrap(self, value: Any) -> Any:
         """Return the contents of a device array, and what is no array as it is; refuse arrays of the host."""
         if isinstance(value, np.ndarray):
-            raise TypeError(f"Unsupported type {type(value)}")
+            raise TypeError(f"Unsupported type {_class_of(value)}")
         return value._data if isinstance(value, DeviceArray) else value
 
     def wrap(self, data: Any, buffer: int) -> Any:
@@ -745,7 +755,7 @@ class FakeCupy:
         options = {key: contents(value) for key, value in kwargs.items() if key != "out"}
         operands = [contents(value) for value in args]
         if not reads:
-            raise TypeError(f"Unsupported type {type(args[0] if args else None)}")
+            raise TypeError(f"Unsupported type {_class_of(args[0] if args else None)}")
         if name in ABOUT:
             return function(*operands, **options)
         if name in DEPENDING:
