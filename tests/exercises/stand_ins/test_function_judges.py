@@ -438,6 +438,60 @@ def copy_and_work(cp, clock, a, b):
     assert any(words.lower() in finding.message.lower() for finding in findings("copy_and_work", source))
 
 
+@pytest.mark.parametrize(
+    ("path", "words", "code"),
+    [
+        ("fair_comparison_subtracts_the_later_reading", "Only its sign is wrong: subtract the earlier", ""),
+        ("fair_comparison_three_together", "That is the time of 3 blurs together, and one is wanted.", ""),
+        ("fair_comparison_remembers_figures", "In a second call, on a machine with a slow link", ""),
+        ("fair_comparison_remembers_figures", "the function did not read the clock: keep no figures", ""),
+        (
+            "fair_comparison_blurs_the_result_of_the_cpu",
+            "GPU was not one of the image",
+            "blur(cp.asarray(out)",
+        ),
+        (
+            "fair_comparison_fetches_the_source",
+            "than those that the last blur on the GPU made.",
+            "blur(d, e)",
+        ),
+        ("copy_and_work_remembers_figures", "the function did not read the clock: keep no figures", ""),
+        ("copy_and_work_one_vector_twice", "read one array alone: the product is to be", "cp.dot(x, x)"),
+        ("copy_and_work_product_on_the_host", "No product ran on the GPU while this clock ran", ""),
+        ("copy_and_work_adds_nothing_up", "the kernel 'multiply float32' was timed.", "x * y"),
+    ],
+)
+def test_the_cause_of_a_wrong_time_is_named(path, words, code):
+    source = (WRONG / f"{path}.py").read_text(encoding="utf-8")
+    found = findings("_".join(path.split("_")[: 3 if path.startswith("copy") else 2]), source)[0]
+    assert words in found.message
+    assert found.line is None if not code else code in source.splitlines()[found.line - 1]
+
+
+def test_figures_without_a_blur_are_refused():
+    right = function(get("fair_comparison").solution)
+    figures = []
+
+    def measured(*tools):
+        figures.append(right(*tools))
+        return figures[-1]
+
+    assert not list(get("fair_comparison").task.judge(measured))
+    source = f"figures = iter({figures})\ndef compare(np, cp, clock, blur, image):\n    return next(figures)"
+    assert findings("fair_comparison", source)[0].message.endswith("nothing was blurred on the CPU.")
+
+
+def test_the_host_s_arrays_go_by_the_name_that_readers_know():
+    source = "def compare(np, cp, clock, blur, image):\n    {}\n"
+    for line in (
+        "blur(cp.asarray(image), np.ones_like(image))",
+        "cp.asarray(image) + image",
+        "cp.sqrt(image)",
+    ):
+        (found,) = findings("fair_comparison", source.format(line))
+        assert "Unsupported type <class 'numpy.ndarray'>. An array on the GPU met a NumPy" in found.message
+
+
 def test_the_line_that_keeps_many_small_objects_is_named():
     source = """
 from math import sqrt

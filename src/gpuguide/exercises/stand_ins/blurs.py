@@ -11,7 +11,7 @@ from gpuguide.exercises.stand_ins.fake_cupy import DeviceArray, FakeCupy
 from gpuguide.exercises.stand_ins.host_memory import HostMemory
 from gpuguide.exercises.stand_ins.virtual_gpu import Event
 
-__all__ = ["ON_DEVICE", "ON_HOST", "BlurCall", "VirtualBlur"]
+__all__ = ["ON_DEVICE", "ON_HOST", "BlurCall", "VirtualBlur", "blurred"]
 
 ON_HOST, ON_DEVICE = "blur on the CPU", "blur on the GPU"
 """How the names of its events begin."""
@@ -29,12 +29,40 @@ class BlurCall:
         Of what it read and wrote.
     size : int
         How many elements it blurred.
+    is_of_image : bool
+        Whether its source held the image.
+    n_fetched : int
+        How many copies had come from the GPU before.
     """
 
     event: Event
     source_dtype: np.dtype[Any]
     out_dtype: np.dtype[Any]
     size: int
+    is_of_image: bool
+    n_fetched: int
+
+
+def blurred(contents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return what a blur makes of an array.
+
+    Parameters
+    ----------
+    contents : numpy.ndarray
+        Of the host.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same shape and type.
+
+    Examples
+    --------
+    >>> blurred(np.array([3.0, 0.0, 0.0, 0.0]))
+    array([1., 1., 0., 1.])
+    """
+    near: np.ndarray[Any, Any] = np.roll(contents, 1, -1) + contents + np.roll(contents, -1, -1)
+    return (near / 3).astype(contents.dtype)
 
 
 class VirtualBlur:
@@ -53,6 +81,8 @@ class VirtualBlur:
         Bytes per nanosecond on each side.
     set_up_ns : int
         Extra time of the first call on the host.
+    image : numpy.ndarray, optional
+        What it should blur.
 
     Attributes
     ----------
@@ -76,9 +106,15 @@ class VirtualBlur:
     __name__ = "blur"
 
     def __init__(
-        self, cp: FakeCupy, dtype: np.dtype[Any], host_rate: float, device_rate: float, set_up_ns: int
+        self,
+        cp: FakeCupy,
+        dtype: np.dtype[Any],
+        host_rate: float,
+        device_rate: float,
+        set_up_ns: int,
+        image: np.ndarray[Any, Any] | None = None,
     ) -> None:
-        self.dtype, self.calls = dtype, list[BlurCall]()
+        self.dtype, self.calls, self._image = dtype, list[BlurCall](), image
         self._cp, self._memory = cp, HostMemory(cp.gpu)
         self._host_rate, self._device_rate, self._set_up_ns = host_rate, device_rate, set_up_ns
 
@@ -87,14 +123,14 @@ class VirtualBlur:
         if source.shape != out.shape:
             raise RuntimeError(f"output shape not correct: {source.shape} expected, got {out.shape}")
         if isinstance(source, DeviceArray) != isinstance(out, DeviceArray):
-            array = source if isinstance(out, DeviceArray) else out
-            raise TypeError(f"Unsupported type {type(array)}")
+            raise TypeError(f"Unsupported type {np.ndarray}")
         on_device = isinstance(source, DeviceArray)
         event = self._on_device(source, out) if on_device else self._on_host(source, out)
-        self.calls.append(BlurCall(event, source.dtype, out.dtype, source.size))
         contents, destination = (source._data, out._data) if on_device else map(np.asarray, (source, out))
-        near = np.roll(contents, 1, -1) + contents + np.roll(contents, -1, -1)
-        destination.view(np.ndarray)[...] = near / 3
+        is_of_image = self._image is not None and np.array_equal(contents, self._image)
+        n_fetched = len(self._cp.fetched)
+        self.calls.append(BlurCall(event, source.dtype, out.dtype, source.size, is_of_image, n_fetched))
+        destination.view(np.ndarray)[...] = blurred(contents)
 
     def _on_device(self, source: DeviceArray, out: DeviceArray) -> Event:
         name = f"{ON_DEVICE}, {source._data.dtype}"

@@ -10,7 +10,7 @@ from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.judging import is_near, seconds
 from gpuguide.exercises.stand_ins.virtual_gpu import Event, VirtualGpu
 
-__all__ = ["Region", "clock_mistakes", "compiled_inside", "in_milliseconds", "regions", "used_for"]
+__all__ = ["Region", "clock_mistakes", "compiled_inside", "of_another_kind", "regions", "used_for"]
 
 _ON_DEVICE = ("launch", "memset", "to_device", "to_host")
 
@@ -127,8 +127,8 @@ def compiled_inside(found: list[Region]) -> Iterator[Finding]:
         yield Finding("wrong", message, line=event.line)
 
 
-def in_milliseconds(figure_s: float, true_s: float) -> Iterator[Finding]:
-    """Say if a figure is in milliseconds.
+def of_another_kind(figure_s: float, true_s: float) -> Iterator[Finding]:
+    """Say if a figure is in milliseconds, or negative.
 
     Parameters
     ----------
@@ -142,9 +142,14 @@ def in_milliseconds(figure_s: float, true_s: float) -> Iterator[Finding]:
 
     Examples
     --------
-    >>> [finding.message for finding in in_milliseconds(4.1, 0.004)]
+    >>> [finding.message for finding in of_another_kind(4.1, 0.004)]
     ['It is 1000 times as large: these are milliseconds, and seconds are wanted.']
+    >>> [finding.message for finding in of_another_kind(-0.004, 0.004)]
+    ['Only its sign is wrong: subtract the earlier reading of the clock from the later one.']
     """
+    if is_near(-figure_s, true_s):
+        message = "Only its sign is wrong: subtract the earlier reading of the clock from the later one."
+        yield Finding("wrong", message)
     if is_near(figure_s, 1000 * true_s, share=0.05):
         message = "It is 1000 times as large: these are milliseconds, and seconds are wanted."
         yield Finding("wrong", message)

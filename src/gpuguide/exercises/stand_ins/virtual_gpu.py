@@ -78,6 +78,8 @@ class Event:
         Bytes copied, or read and written.
     compiled : bool
         Whether the kernel was compiled first.
+    buffers : tuple
+        Those that it reads and writes, each once.
     """
 
     kind: str
@@ -89,6 +91,7 @@ class Event:
     done_ns: int
     nbytes: int = 0
     compiled: bool = False
+    buffers: tuple[Hashable, ...] = ()
 
     @property
     def what(self) -> str:
@@ -221,7 +224,8 @@ class VirtualGpu:
         self.now_ns += self.costs.launch_ns + (self.costs.compile_ns if is_new else 0)
         buffers = dict(touches or {})
         started = self._work(busy_ns + sum(self._touch(*item) for item in buffers.items()))
-        return self._note(kind, name, begin, started, sum(buffers.values()), compiled=is_new)
+        nbytes = sum(buffers.values())
+        return self._note(kind, name, begin, started, nbytes, compiled=is_new, buffers=tuple(buffers))
 
     def copy_to_device(self, name: str, buffer: Hashable, nbytes: int) -> Event:
         """Copy host memory: the host fills a staging buffer, from which the device fetches it later.
@@ -337,11 +341,12 @@ class VirtualGpu:
         nbytes: int = 0,
         *,
         compiled: bool = False,
+        buffers: tuple[Hashable, ...] = (),
     ) -> Event:
         if len(self.log) >= _MOST_EVENTS:
             raise TooLongError(f"{_MOST_EVENTS} requests to the GPU and readings of the clock")
         done = self.now_ns if started is None else self.free_at_ns
         span = (begin, self.now_ns, begin if started is None else started, done)
-        event = Event(kind, name, line_now(self.source), *span, nbytes, compiled)
+        event = Event(kind, name, line_now(self.source), *span, nbytes, compiled, buffers)
         self.log.append(event)
         return event

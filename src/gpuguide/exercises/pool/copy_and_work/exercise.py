@@ -23,7 +23,7 @@ from gpuguide.exercises.stand_ins.judging import (
     shown,
 )
 from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, in_milliseconds, regions, used_for
+from gpuguide.exercises.stand_ins.timed_regions import clock_mistakes, of_another_kind, regions, used_for
 from gpuguide.exercises.stand_ins.virtual_gpu import Costs, Event, VirtualGpu
 
 # Slower than any real machine, so that even small arrays take longer than a launch.
@@ -31,6 +31,8 @@ _LINK_IS_SLOW = Costs(link_rate=0.02, staging_rate=0.5, memory_rate=0.1, cache_r
 _STAGING_IS_SLOW = Costs(link_rate=0.5, staging_rate=0.05, memory_rate=0.1, cache_rate=0.4, wake_up_ns=1_000)
 _WORK_IS_SLOW = Costs(link_rate=0.4, staging_rate=0.2, memory_rate=0.02, cache_rate=0.02, wake_up_ns=1_000)
 
+# Names of the kernels that make a scalar product, by CuPy's functions and operators.
+_PRODUCTS = ("dot", "einsum", "inner", "matmul", "tensordot", "vdot")
 # The machine in words, its costs, elements, dtype.
 CASES = (
     ("a machine whose link is slow", _LINK_IS_SLOW, 50_000, np.float32),
@@ -41,15 +43,21 @@ CASES = (
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Compare both figures with those of a correct clock on the same machine."""
-    for title, costs, n, dtype in CASES:
+    # Once more the first one, for who remembers figures.
+    for i, (title, costs, n, dtype) in enumerate((*CASES, CASES[0])):
+        is_second = i == len(CASES)
         gpu = VirtualGpu(costs, source_of(function))
         a, b = _vectors(n, dtype)
         copies = a.copy(), b.copy()
-        case = f"On {title}, with {n} values of {np.dtype(dtype)},"
+        on = "In a second call, on" if is_second else "On"
+        case = f"{on} {title}, with {n} values of {np.dtype(dtype)},"
         cp = FakeCupy(gpu)
         result, finding = attempt(function, case, cp, gpu.clock, a, b)
         finding = finding or _not_two_times(case, result)
         finding = finding or unchanged(case, "a", a, copies[0]) or unchanged(case, "b", b, copies[1])
+        if finding is None and is_second and not gpu.events("clock"):
+            message = "the function did not read the clock: keep no figures from call to call."
+            finding = Finding("wrong", f"{case} {message}")
         finding = finding or _not_sent(case, cp, a=a, b=b)
         if finding is not None:
             yield finding
@@ -111,7 +119,7 @@ def _explain(
         message = f"{case} {name} takes {seconds(true)}; the figure is {seconds(figure)}."
         used = used_for(figure, [each for each in regions(gpu) if any(e.kind == kind for e in each.inside)])
         inside = [event for region in used for event in region.inside]
-        causes = [*in_milliseconds(figure, true), *clock_mistakes(used), *_copies_beside(kind, inside)]
+        causes = [*of_another_kind(figure, true), *clock_mistakes(used), *_copies_beside(kind, inside)]
         if not gpu.events("clock"):
             causes = [Finding("wrong", "The function never called clock().")]
         elif not causes and is_near(figure, sum(right)):
@@ -130,16 +138,25 @@ def _copies_beside(kind: str, inside: list[Event]) -> Iterator[Finding]:
 
 
 def _other_work(kind: str, inside: list[Event], nbytes: int) -> Iterator[Finding]:
-    """Say if less than the two vectors was copied or worked on, or by more than one kernel."""
+    """Say if less than the two vectors was copied or worked on, or by other kernels than one product."""
     timed = [event for event in inside if event.kind == kind]
     moved = sum(event.nbytes for event in timed)
     line = timed[-1].line if timed else None
-    if kind == "to_device" and timed and moved < nbytes:
+    if kind == "launch" and not timed:
+        yield Finding(
+            "wrong", "No product ran on the GPU while this clock ran: cp.dot runs there, np.dot does not."
+        )
+    elif kind == "to_device" and timed and moved < nbytes:
         message = f"Only {moved} of {nbytes} bytes were copied to the GPU while this clock ran."
         yield Finding("wrong", message, line=line)
     elif kind == "launch" and len(timed) > 1:
         names = " and ".join(dict.fromkeys(event.what for event in timed))
         yield Finding("wrong", f"The product by cp.dot is one kernel; {names} were timed.", line=line)
+    elif kind == "launch" and timed[0].name.split()[0] not in _PRODUCTS:
+        yield Finding("wrong", f"The product by cp.dot is wanted; {timed[0].what} was timed.", line=line)
+    elif kind == "launch" and len(timed[0].buffers) == 2:  # the other one is that of the result
+        message = f"{timed[0].what} read one array alone: the product is to be that of a and b."
+        yield Finding("wrong", message[0].upper() + message[1:], line=line)
     elif timed and moved < nbytes:
         message = f"{timed[-1].what} read and wrote {moved} bytes; the two vectors have {nbytes}."
         yield Finding("wrong", message[0].upper() + message[1:], line=line)

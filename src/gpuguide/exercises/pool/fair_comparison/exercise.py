@@ -12,7 +12,7 @@ import numpy as np
 from gpuguide.exercises.model import Exercise, FunctionTask
 from gpuguide.exercises.simulator.findings import Finding
 from gpuguide.exercises.stand_ins.array_cases import unchanged
-from gpuguide.exercises.stand_ins.blurs import ON_DEVICE, ON_HOST, VirtualBlur
+from gpuguide.exercises.stand_ins.blurs import ON_DEVICE, ON_HOST, VirtualBlur, blurred
 from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
 from gpuguide.exercises.stand_ins.host_memory import FakeNumpy
 from gpuguide.exercises.stand_ins.judging import attempt, explained, is_near, is_seconds, seconds, shown
@@ -20,7 +20,7 @@ from gpuguide.exercises.stand_ins.lines import source_of
 from gpuguide.exercises.stand_ins.timed_regions import (
     Region,
     clock_mistakes,
-    in_milliseconds,
+    of_another_kind,
     regions,
     used_for,
 )
@@ -79,18 +79,25 @@ MACHINES = (
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Compare both figures with those of a fair comparison on the same machine."""
-    for machine in MACHINES:
+    # Once more the first one, for who remembers figures, or what was called before.
+    for i, machine in enumerate((*MACHINES, MACHINES[0])):
+        is_second = i == len(MACHINES)
         gpu = VirtualGpu(machine.costs, source_of(function))
         cp, blur = _tools(gpu, machine)
         host, copy = FakeNumpy(gpu), _image(machine)
         image = host.array(copy)  # so that a copy of it costs, too
-        case = f"On {machine.title}, with an image of {np.dtype(machine.dtype)},"
+        on = "In a second call, on" if is_second else "On"
+        case = f"{on} {machine.title}, with an image of {np.dtype(machine.dtype)},"
         result, finding = attempt(function, case, host, cp, gpu.clock, blur, image)
         finding = finding or _not_two_times(case, result) or unchanged(case, "image", image, copy)
+        if finding is None and is_second and not gpu.events("clock"):
+            message = "the function did not read the clock: keep no figures from call to call."
+            finding = Finding("wrong", f"{case} {message}")
         if finding is not None:
             yield finding
             return
-        if found := list(_explain(case, result, machine, blur, gpu)):
+        found = list(_explain(case, result, machine, blur, gpu))
+        if found := found or list(_other_results(case, copy, cp, blur)):
             yield from found
             return
 
@@ -111,7 +118,8 @@ def praise(function: Callable[..., Any]) -> str:
 def _tools(gpu: VirtualGpu, machine: Machine) -> tuple[FakeCupy, VirtualBlur]:
     cp = FakeCupy(gpu)
     rates = machine.host_rate, machine.device_rate
-    return cp, VirtualBlur(cp, np.dtype(machine.dtype), *rates, set_up_ns=3_000_000)
+    image = _image(machine)
+    return cp, VirtualBlur(cp, image.dtype, *rates, set_up_ns=3_000_000, image=image)
 
 
 def _image(machine: Machine) -> Any:
@@ -162,10 +170,11 @@ def _explain(
         message = (
             f"{case} the {side} takes {seconds(true)}, timed fairly; the figure is {seconds(float(figure))}."
         )
-        if unit := list(in_milliseconds(float(figure), true)):
-            yield from explained(message, unit)
+        measured = regions(gpu, name)
+        if slip := [*of_another_kind(float(figure), true), *_several(float(figure), measured)]:
+            yield from explained(message, slip)
             continue
-        timed = used_for(float(figure), regions(gpu, name))
+        timed = used_for(float(figure), measured)
         if not timed:
             never = f"The clock was never read before and after a blur on the {side}."
             yield from explained(message, [Finding("wrong", never)])
@@ -173,6 +182,31 @@ def _explain(
         work = [*_other_work(timed[-1], blur), *_smaller_blur(timed[-1:], blur, machine)]
         copies = [] if work else _smaller_copies(timed[-1], name, machine)
         yield from explained(message, [*clock_mistakes(timed), *work, *_unfair(timed[-1], name), *copies])
+
+
+def _other_results(case: str, image: Any, cp: FakeCupy, blur: VirtualBlur) -> Iterator[Finding]:
+    """Say if the right time is that of a blur of something else, or of a copy of something else."""
+    for side, name in zip(SIDES, _NAMES, strict=True):
+        calls = [call for call in blur.calls if call.event.name.startswith(name)]
+        line, message = (calls[-1].event.line if calls else None), ""
+        if not calls:
+            message = f"nothing was blurred on the {side}."
+        elif not calls[-1].is_of_image:
+            message = f"the last blur on the {side} was not one of the image: its source held other numbers."
+        elif name == ON_DEVICE:
+            arrived = b"".join(each.tobytes() for each in cp.fetched[calls[-1].n_fetched :])
+            if blurred(image).tobytes() not in arrived:
+                message = "other numbers came back to the host than those that the last blur on the GPU made."
+        if message:
+            yield Finding("wrong", f"{case} {message}", line=line)
+
+
+def _several(figure: float, measured: list[Region]) -> Iterator[Finding]:
+    """Say if a figure is the sum of several stretches, each with a blur."""
+    for n in range(2, len(measured) + 1):
+        if abs(sum(region.seconds for region in measured[-n:]) - figure) < 1e-9 * n:
+            yield Finding("wrong", f"That is the time of {n} blurs together, and one is wanted.")
+            return
 
 
 def _other_work(timed: Region, blur: VirtualBlur) -> Iterator[Finding]:
