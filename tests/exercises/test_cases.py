@@ -23,7 +23,7 @@ def has_gaps(call: Call) -> bool:
 
 @pytest.mark.parametrize(("grids", "n_kinds"), [("cover", 2), ("any", 3)])
 def test_each_length_comes_once_with_each_kind_of_grid(grids: str, n_kinds: int) -> None:
-    calls = cases.launches_1d(add_one, grids=grids)
+    calls = [call for call in cases.launches_1d(add_one, grids=grids) if not call.gpu_only]
     counted = Counter(call.arguments["x"].size for call in calls)
     assert {n: counted[n] for n in cases.lengths()} == dict.fromkeys(cases.lengths(), n_kinds)
     assert counted.total() - n_kinds * len(cases.lengths()) <= 1, "one more for whole warps, if need be"
@@ -79,7 +79,25 @@ def test_cheap_launches_come_first_and_empty_arrays_last() -> None:
 def test_a_check_has_few_threads() -> None:
     """A traced thread takes tens of microseconds: this bounds the time of a whole check."""
     for calls in (cases.launches_1d(add_one, grids="any"), cases.launches_2d(add_one)):
-        assert sum(prod(call.grid) * prod(call.block) for call in calls) < 14_000
+        assert sum(prod(call.grid) * prod(call.block) for call in calls if not call.gpu_only) < 14_000
+
+
+@pytest.mark.parametrize(("grids", "n_threads"), [("cover", 70_144), ("any", 35_072)])
+def test_one_launch_for_a_gpu_alone_is_longer_than_16_bits_count(grids: str, n_threads: int) -> None:
+    (far,) = [call for call in cases.launches_1d(add_one, grids=grids) if call.gpu_only]
+    assert far.arguments["x"].size == cases.FAR > 2**16
+    assert prod(far.grid) * prod(far.block) == n_threads
+    assert not any(call.gpu_only for call in cases.launches_1d(add_one, grids=grids, far=0))
+    (far,) = [call for call in cases.launches_2d(add_one, grids=grids) if call.gpu_only]
+    assert far.arguments["x"].shape == cases.FAR_2D
+    assert prod(cases.FAR_2D) > 2**16
+    assert max(cases.FAR_2D) > 1024
+
+
+def test_long_arrays_do_not_come_in_blocks_of_one_thread() -> None:
+    for grids in ("cover", "any"):
+        calls = cases.launches_1d(add_one, grids=grids)
+        assert max(prod(call.grid) for call in calls if prod(call.block) == 1) <= 258
 
 
 def test_inputs_are_the_same_each_time_and_arrays_new() -> None:
@@ -101,7 +119,7 @@ def test_views_have_gaps_and_hold_the_same_values() -> None:
 
 
 def test_matrices_have_awkward_shapes_and_x_along_the_columns() -> None:
-    calls = cases.launches_2d(add_one, views=True)
+    calls = [call for call in cases.launches_2d(add_one, views=True) if not call.gpu_only]
     assert Counter(call.arguments["x"].shape for call in calls) == dict.fromkeys(cases.SHAPES, 2)
     for call in calls:
         rows, columns = call.arguments["x"].shape

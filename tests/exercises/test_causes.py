@@ -54,15 +54,15 @@ CAUSES = {
     ),
     "a bin behind the last one, which is not the thread's place": (
         HISTOGRAM, "value < counts", "value <= counts",
-        "The index 16, where counts has 16 elements, is in general not the thread's own place", "atomic.add",
+        "The index 7, where counts has 7 elements, is in general not the thread's own place", "atomic.add",
     ),
     "how its drawing is read": (
         HISTOGRAM, "value < counts", "value <= counts",
-        "counts[16] a! a! a! a reads and writes in one atomic step; ! no such element", "atomic.add",
+        "counts[7] a! a! a! a reads and writes in one atomic step; ! no such element", "atomic.add",
     ),
     "a bin before the first one, by an amount": (
         HISTOGRAM, "counts, value,", "counts, value - 1,",
-        "The index -1, where counts has 16 elements", "value - 1",
+        "The index -1, where counts has 7 elements", "value - 1",
     ),
     "the neighbour of the first thread": (
         "prefix_sum", " if t >= distance else float32(0)", "",
@@ -79,7 +79,7 @@ CAUSES = {
     "a read and a write, each of them atomic": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
         "cuda.atomic.exch(counts, value, cuda.atomic.add(counts, value, 0) + 1)",
-        "comes between two operations of thread 0 of block 15 on counts[0], both atomic operations in line",
+        "comes between two operations of thread 0 of block 11 on counts[0], both atomic operations in line",
         "atomic.exch",
     ),
     "a read and a write in two lines": (
@@ -163,7 +163,7 @@ CAUSES = {
     ),
     "the place in the block for that in the grid": (
         HISTOGRAM, "cuda.grid(1)", "cuda.threadIdx.x",
-        "values[0] is read by 33 threads, and values[1] by none. ", "atomic.add",
+        "values[0] is read by 31 threads, and values[1] by none. ", "atomic.add",
     ),
     "the place in the block, in one of several blocks": (
         "carry_values", "cuda.grid(1)", "cuda.threadIdx.x",
@@ -175,7 +175,7 @@ CAUSES = {
     "an element that is looked up again": (
         "halo_read", "    out[i] = max(left, x[i], right)",
         "    out[i] = left\n        if max(x[i], right) > out[i]:\n            out[i] = max(x[i], right)",
-        "alone reads x[0] 3 times, in lines 10, 13 and 14: each x[...] counts", "left = ",
+        "alone reads x[4] twice, in lines 13 and 14: each x[...] counts", "left = ",
     ),
     "which of two lines stored a wrong element": (
         "dot", "    if cuda.laneid == 0:\n",

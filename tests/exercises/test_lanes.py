@@ -7,13 +7,14 @@ import answers
 import pytest
 
 from gpuguide.errors import ArgumentError, NoGpuError, UnknownNameError
-from gpuguide.exercises import get
+from gpuguide.exercises import get, simulate
 from gpuguide.exercises import lanes as lanes_module
 from gpuguide.exercises.lanes import choose_lanes, judge, judge_in_lanes
 from gpuguide.exercises.model import FunctionTask, KernelTask, Limits
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, PASSED, LaneReport
 from gpuguide.exercises.simulate import judge_simulated
 from gpuguide.exercises.simulator.findings import Finding
+from gpuguide.exercises.simulator.judge import judge_launch
 from gpuguide.exercises.verdict import Verdict
 from gpuguide.exercises.wording import LOOK_AT
 from gpuguide.exercises.worker_process import Ended
@@ -193,10 +194,35 @@ def test_after_a_crash_it_is_no_news_that_nothing_was_written(line: str) -> None
 
 def test_a_right_kernel_is_launched_in_every_way_and_the_last_ones_backwards() -> None:
     report = judge_simulated(answers.exercise(), answers.answer())
-    calls = answers.calls()
+    calls = [call for call in answers.calls() if not call.gpu_only]
     assert report.n_calls == len(calls) + len({call.block for call in calls})
     assert report.stats.threads == max(call.grid[0] * call.block[0] for call in calls)
-    assert "n = 521" in report.stats_call
+    assert "n = 1031" in report.stats_call
+
+
+@pytest.mark.parametrize(
+    ("launches", "again"),
+    [(((40, 32), (20, 32)), 20), (((20, 32), (40, 32)), 20), (((40, 32), (50, 32)), 50)],
+    ids=["fewer threads last", "fewer threads first", "many threads in all"],
+)
+def test_a_launch_of_many_threads_is_made_again_backwards_only_for_want_of_another(
+    monkeypatch, launches, again
+) -> None:
+    made = []
+    monkeypatch.setattr(
+        simulate,
+        "judge_launch",
+        lambda kernel, launch, limits, order: (
+            made.append((launch.label, order)) or judge_launch(kernel, launch, limits, order)
+        ),
+    )
+    calls = [
+        replace(answers.calls()[0], label=str(blocks), grid=(blocks,), block=(threads,))
+        for blocks, threads in launches
+    ]
+    task = KernelTask(lambda: calls, parameters=("x", "out"))
+    assert judge_simulated(answers.exercise(task=task), answers.answer()).passed
+    assert made == [*((str(blocks), "forward") for blocks, _ in launches), (str(again), "reverse")]
 
 
 def test_a_launch_without_results_is_not_made_again_backwards() -> None:
@@ -206,7 +232,7 @@ def test_a_launch_without_results_is_not_made_again_backwards() -> None:
 
 
 def test_a_launch_for_the_gpu_alone_is_left_out() -> None:
-    calls = [replace(call, gpu_only=call.label.startswith("n = 521")) for call in answers.calls()]
+    calls = [replace(call, gpu_only=call.arguments["x"].size > 257) for call in answers.calls()]
     task = KernelTask(lambda: calls, parameters=("x", "out"))
     report = judge_simulated(answers.exercise(task=task), answers.answer())
     traced = [call for call in calls if not call.gpu_only]
@@ -217,7 +243,7 @@ def test_a_launch_for_the_gpu_alone_is_left_out() -> None:
 def test_the_figures_are_those_of_a_launch_that_has_something_to_do() -> None:
     """The largest grid over a matrix of one row leaves nearly all threads without an element."""
     report = judge(get("map_2d"), get("map_2d").solution)
-    calls = get("map_2d").task.calls()
+    calls = [call for call in get("map_2d").task.calls() if not call.gpu_only]
     assert report.stats.writes == max(call.arguments["mask"].size for call in calls)
 
 
@@ -300,7 +326,7 @@ TWICE = (
             {"active_threads": 0.9},
             "pass\n    if i == 0:\n        for k in range(out.size):\n            out[k] = x[k] + x[k]",
             "limit",
-            "Only 1 thread of 33 touched the arrays, although there is an element for each.",
+            "Only 1 thread of 64 touched the arrays, although there is an element for each.",
         ),
         (
             {"divergent_branches": 0.1},

@@ -24,7 +24,7 @@ from pool_answers import (
 )
 
 from gpuguide.exercises import get, names
-from gpuguide.exercises.model import LEVELS, POOL, Exercise
+from gpuguide.exercises.model import LEVELS, POOL, Call, Exercise
 from gpuguide_docs.contract.typed_figures import find_typed_figures, plain_lines
 
 FILES = ("exercise.py", "statement.md", "hints.md", "stub.py", "solution.py")
@@ -209,6 +209,23 @@ def test_a_check_stays_within_its_budget(name: str) -> None:
     assert len({call.label for call in calls}) == len(calls)
     largest = known_reports(exercise, exercise.solution)[0].stats
     assert largest.accesses <= MOST_ACCESSES
+
+
+# Why an exercise has no such launch.
+SHORT = {"smallest_factor": "the statement says how many numbers there are at most"}
+
+
+@pytest.mark.parametrize("name", [name for name in kernels() if name not in SHORT])
+def test_an_index_of_16_bits_is_too_narrow_for_one_launch(name: str) -> None:
+    """And the simulator, which is too slow for that one, has more elements than a block can have threads."""
+    calls = list(get(name).task.calls())
+    traced = [call for call in calls if not call.gpu_only]
+    assert largest_size(calls) > 2**16
+    assert largest_size(traced) > 1024
+
+
+def largest_size(calls: list[Call]) -> int:
+    return max(x.size for call in calls for x in call.arguments.values() if isinstance(x, np.ndarray))
 
 
 def n_threads(axes: tuple[int, ...]) -> int:

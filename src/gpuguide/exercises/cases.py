@@ -18,6 +18,8 @@ from gpuguide.measure.buffers import pattern
 __all__ = [
     "BLOCKS",
     "BLOCKS_2D",
+    "FAR",
+    "FAR_2D",
     "SHAPES",
     "dealt_out",
     "eighths",
@@ -31,10 +33,19 @@ __all__ = [
     "strided",
 ]
 
-BLOCKS = (1, 32, 96, 256)
-"""Threads per block: one, a warp, one that is not a power of two, and a common choice."""
+BLOCKS = (256, 32, 96, 1)
+"""Threads per block: a common choice, a warp, one that is not a power of two, and one.
 
-SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (33, 17), (12, 61))
+In this order the longest array does not come in blocks of one thread, of which there would be very many.
+"""
+
+FAR = 70_001
+"""More elements than an index of 16 bits counts, for launches that only a GPU makes."""
+
+FAR_2D = (1031, 67)
+"""Such a matrix, with more rows than a block has threads."""
+
+SHAPES = ((0, 5), (1, 1), (1, 33), (31, 1), (5, 7), (16, 32), (25, 17), (17, 61))
 """Shapes of matrices: without rows, one column, one row; only the smallest is square."""
 
 BLOCKS_2D = ((1, 1), (32, 8), (16, 16), (4, 24))
@@ -45,13 +56,13 @@ Arguments = dict[str, Any]
 Build = Callable[..., tuple[Arguments, Arguments]]
 
 
-def lengths(largest: int = 521) -> tuple[int, ...]:
+def lengths(largest: int = 1031) -> tuple[int, ...]:
     """Return the lengths at which kernels go wrong: around zero, a warp and a block, and a prime.
 
     Parameters
     ----------
     largest : int
-        The last and greatest of them; a prime by default.
+        The last and greatest of them; by default a prime above the 1024 threads that a block can have.
 
     Returns
     -------
@@ -61,7 +72,7 @@ def lengths(largest: int = 521) -> tuple[int, ...]:
     Examples
     --------
     >>> lengths()
-    (0, 1, 31, 32, 33, 255, 256, 257, 521)
+    (0, 1, 31, 32, 33, 255, 256, 257, 1031)
     >>> lengths(67)
     (0, 1, 31, 32, 33, 67)
     """
@@ -225,12 +236,13 @@ def launches_1d(
     with_launch: bool = False,
     tolerance: float = 0.0,
     shared_bytes: Callable[[int], int] | int = 0,
+    far: int = FAR,
 ) -> list[Call]:
     """Make the launches of a kernel that works along one axis: cheap ones first, empty arrays last.
 
     Each length comes once with each kind of grid and each block at least twice, not every length with every
     block, so a whole check takes about a second. One more launch has exactly as many threads as elements, in
-    whole warps, unless one of the others has.
+    whole warps, unless one of the others has, and a last one is for a GPU alone: it is long.
 
     Parameters
     ----------
@@ -252,6 +264,8 @@ def launches_1d(
         As for `Call`.
     shared_bytes : int or callable
         Dynamic shared memory in bytes; a callable is given the threads per block.
+    far : int
+        How many elements the launch has that only a GPU makes, in the largest blocks; 0 for no such launch.
 
     Returns
     -------
@@ -270,12 +284,13 @@ def launches_1d(
     ...     return {"x": x, "out": poisoned(n)}, {"out": x + 1}
     >>> calls = launches_1d(build)
     >>> len(calls), calls[0].label
-    (19, 'n = 1, 1 block of 32 threads')
+    (20, 'n = 1, 1 block of 32 threads')
     """
     calls = []
     chosen = list(_cover(list(lengths), blocks, _kinds(grids)))
     if not any(_is_full(*launch) for launch in chosen):
         chosen += [(2 * threads, threads, "equal", False) for threads in _whole_warps(blocks)[:1]]
+    chosen += [(far, max(blocks), _kinds(grids)[0], False)] if far else []
     for n, threads, kind, is_third in chosen:
         grid = _grid(n, threads, kind)
         rng = _rng(n, threads, grid)
@@ -284,7 +299,8 @@ def launches_1d(
         if views and is_third:
             arguments, label = _changed(arguments, strided), f"{label}, every second element"
         n_bytes = shared_bytes(threads) if callable(shared_bytes) else shared_bytes
-        calls.append(Call(label, (grid,), (threads,), arguments, expected, tolerance, n_bytes))
+        call = Call(label, (grid,), (threads,), arguments, expected, tolerance, n_bytes)
+        calls.append(replace(call, gpu_only=0 < far == n))
     return sorted(calls, key=_cost)
 
 
@@ -303,10 +319,10 @@ def dealt_out(build: Build, *, spare_turns: int, blocks: Sequence[int] = BLOCKS)
     Returns
     -------
     list of Call
-        Those of `launches_1d` with any grid, and one whose 32 threads have up to 39 elements each: a loop of
+        Those of `launches_1d` with any grid, and one whose 32 threads have up to 65 elements each: a loop of
         some fixed number of turns, or over some first elements, fails in one or another.
     """
-    n, threads = 1237, 32
+    n, threads = 2053, 32
     long = Call(f"n = {n}, {in_words((1,), (threads,))}", (1,), (threads,), *build(n, _rng(n, threads)))
     calls = [*launches_1d(build, grids="any", blocks=blocks), long]
     return [replace(call, loop_turns=_share(call) + spare_turns) for call in sorted(calls, key=_cost)]
@@ -327,7 +343,7 @@ def launches_2d(
     views: bool = False,
     tolerance: float = 0.0,
 ) -> list[Call]:
-    """Make the launches of a kernel that works on matrices, with x along the columns.
+    """Make the launches of a kernel that works on matrices, with x along the columns, one for a GPU alone.
 
     Parameters
     ----------
@@ -363,13 +379,16 @@ def launches_2d(
     '0 rows, 5 columns, 2 x 2 blocks of 32 x 8 threads'
     """
     calls = []
-    for (rows, columns), (x, y), kind, is_third in _cover(list(shapes), blocks, _kinds(grids)):
+    far = (FAR_2D, max(blocks, key=prod), _kinds(grids)[0], False)
+    for shape, (x, y), kind, is_third in (*_cover(list(shapes), blocks, _kinds(grids)), far):
+        rows, columns = shape
         grid = (_grid(columns, x, kind), _grid(rows, y, kind))
-        arguments, expected = build((rows, columns), _rng(rows, columns, x, *grid))
-        label = f"{matrix_in_words((rows, columns))}, {in_words(grid, (x, y))}"
+        arguments, expected = build(shape, _rng(rows, columns, x, *grid))
+        label = f"{matrix_in_words(shape)}, {in_words(grid, (x, y))}"
         if views and is_third:
             arguments, label = _changed(arguments, fortran), f"{label}, in Fortran order"
-        calls.append(Call(label, grid, (x, y), arguments, expected, tolerance))
+        call = Call(label, grid, (x, y), arguments, expected, tolerance)
+        calls.append(replace(call, gpu_only=shape == FAR_2D))
     return sorted(calls, key=_cost)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from math import prod
 from operator import itemgetter
 from typing import Any
 
@@ -24,6 +25,8 @@ from gpuguide.exercises.simulator.trace import Figures, Trace
 from gpuguide.measure.clocks import quiet
 
 __all__ = ["judge_simulated", "with_line"]
+
+_MANY_THREADS = 1024
 
 
 def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
@@ -103,15 +106,18 @@ def _as_data(call: Call) -> Launch:
 def _launches(calls: Callable[[], Iterable[Call]]) -> Iterator[tuple[Call, str]]:
     """Yield every launch, then the last one of each block once more, its blocks and threads backwards.
 
-    Those that only a GPU makes are left out, and once more those without results: no order shows in them.
+    Those that only a GPU makes are left out, and once more those without results: no order shows in them. Of
+    a block's others, those with many threads are made once more only where no other is.
     """
-    last: dict[tuple[int, ...], tuple[int, Call]] = {}
+    last: dict[tuple[int, ...], tuple[bool, int, Call]] = {}
     for position, call in enumerate(call for call in calls() if not call.gpu_only):
         yield call, "forward"
         # A launch changes copies of its arrays, so it can be made once more of the same call.
         if any(values.size for values in call.expected.values()):
-            last[call.block] = position, call
-    for _, call in sorted(last.values(), key=itemgetter(0)):
+            is_small = prod((*call.grid, *call.block)) < _MANY_THREADS
+            if call.block not in last or is_small >= last[call.block][0]:
+                last[call.block] = is_small, position, call
+    for _, _, call in sorted(last.values(), key=itemgetter(1)):
         yield call, "reverse"
 
 

@@ -1,6 +1,6 @@
 """Compares the number above a value, which the greatest number does not have.
 
-Found: wrong.
+Found: wrong, unread.
 """
 
 from numba import cuda, int32

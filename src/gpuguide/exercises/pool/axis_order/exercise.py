@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, in_words, matrix_in_words, poisoned
+from gpuguide.exercises.cases import FAR_2D, eighths, in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
@@ -25,7 +25,7 @@ LAUNCHES = (
 
 def calls() -> list[Call]:
     """Make launches that can take the rows along either axis."""
-    tall = replace(_call((1100, 20), (32, 8)), gpu_only=True)
+    tall = replace(_call(FAR_2D, (32, 8)), gpu_only=True)
     return [*(_call(*launch) for launch in LAUNCHES), tall]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, in_words, poisoned
+from gpuguide.exercises.cases import FAR, eighths, in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.exercises.simulator.findings import count
 from gpuguide.machine.launch import blocks_1d
@@ -24,7 +26,7 @@ LAUNCHES = (
 
 def calls() -> list[Call]:
     """Make launches with a thread for each column, and more."""
-    return [_call(*launch) for launch in LAUNCHES]
+    return [*(_call(*launch) for launch in LAUNCHES), replace(_call((3, FAR), 256), gpu_only=True)]
 
 
 def _call(shape: tuple[int, int], threads: int) -> Call:

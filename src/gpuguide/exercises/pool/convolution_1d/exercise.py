@@ -21,7 +21,7 @@ def calls() -> list[Call]:
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     # Multiples of 1/8: the sum is exact in any order.
     x = eighths(rng, -400, 401, n)
-    weights = rng.permutation(17)[: WIDTHS[n]].astype(np.float32) / 8 + 1
+    weights = rng.permutation(17)[: WIDTHS.get(n, 17)].astype(np.float32) / 8 + 1
     weights[weights.size // 3] += 256  # half precision would lose its fraction
     weights *= rng.choice(np.array([-1, 1], np.float32), weights.size)
     radius = weights.size // 2

@@ -35,7 +35,7 @@ def _build(
         ends = np.iinfo(np.int32)
         values[:1], values[-1:] = ends.min, ends.max
         limits[::9], limits[1::9] = ends.min, ends.max
-    smaller = (values[:, None] < limits).sum(axis=0).astype(np.int32)
+    smaller = np.searchsorted(values, limits).astype(np.int32)
     arguments = {"values": values, "limits": limits, "counts": poisoned(n, np.int32)}
     return arguments, {"counts": smaller}
 

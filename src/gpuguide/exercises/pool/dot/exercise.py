@@ -11,7 +11,7 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 
 def calls() -> list[Call]:
-    """Make launches of whole warps, 24 at most, with too few threads, enough, and too many."""
+    """Make launches of whole warps with too few threads, enough, and too many."""
     return dealt_out(_build, spare_turns=15, blocks=(32, 96, 256))
 
 

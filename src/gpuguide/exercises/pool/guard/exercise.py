@@ -17,6 +17,13 @@ def calls() -> list[Call]:
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     a, b = (rng.normal(size=n).astype(np.float32) for _ in range(2))
+    # Some are equal, nearly so, or of any magnitude, for which products and differences have no room.
+    a[1::5] = b[1::5]
+    a[2::5] = np.nextafter(b[2::5], np.float32(np.inf))
+    magnitude = 10 ** rng.uniform(-35, 35, n)
+    for x in (a, b):
+        x[3::5] *= magnitude[3::5]
+    a[4::20], b[14::20] = np.inf, -np.inf
     return {"a": a, "b": b, "out": poisoned(n)}, {"out": np.maximum(a, b)}
 
 

@@ -16,7 +16,7 @@ LAUNCHES = ((1, 1), (64, 2), (257, 5), (0, 1))
 
 def calls() -> list[Call]:
     """Make launches of blocks of 64 threads."""
-    return [*(_call(*launch) for launch in LAUNCHES), replace(_call(1003, 17), gpu_only=True)]
+    return [*(_call(*launch) for launch in LAUNCHES), replace(_call(2051, 33), gpu_only=True)]
 
 
 def _call(n: int, blocks: int) -> Call:

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, launches_1d, poisoned
+from gpuguide.exercises.cases import FAR, eighths, in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.machine.launch import blocks_1d
+
+# How many elements, blocks, and threads per block. Wide blocks take the most rounds, so they are few.
+LAUNCHES = (
+    (1, 1, 32),
+    (5, 6, 1),
+    (33, 2, 32),
+    (64, 2, 32),
+    (31, 2, 96),
+    (193, 4, 96),
+    (257, 2, 256),
+    (257, 257, 1),
+    (1031, 33, 32),
+    (0, 1, 32),
+)
 
 
 def calls() -> list[Call]:
-    """Make the launches."""
-    return launches_1d(_build, lengths=(0, 1, 31, 33, 257, 300), with_launch=True)
+    """Make launches whose last block has a short part or none, and a long one for a GPU."""
+    far = replace(_call(FAR, blocks_1d(FAR, 256), 256), gpu_only=True)
+    return [*(_call(*launch) for launch in LAUNCHES), far]
 
 
-def _build(
-    n: int, rng: np.random.Generator, _grid: int, threads: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _call(n: int, blocks: int, threads: int) -> Call:
     # Multiples of 1/8: each sum is exact in any order.
-    x = eighths(rng, -99, 999, n)
+    x = eighths(np.random.default_rng((n, threads)), -99, 999, n)
+    # Nothing shows beside these, and a sum from which one is taken away again has lost its digits.
+    x[threads - 1 :: 2 * threads] = 2.0**80
     parts = [np.cumsum(x[start : start + threads], dtype=np.float32) for start in range(0, n, threads)]
-    return {"x": x, "totals": poisoned(n)}, {"totals": np.concatenate([x[:0], *parts])}
+    label = f"n = {n}, {in_words((blocks,), (threads,))}"
+    totals = np.concatenate([x[:0], *parts])
+    return Call(label, (blocks,), (threads,), {"x": x, "totals": poisoned(n)}, {"totals": totals})
 
 
 EXERCISE = Exercise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, 
     return {"numbers": numbers, "is_prime": poisoned(n, np.uint8)}, {"is_prime": expected}
 
 
+@cache
 def _is_prime(number: int) -> bool:
     return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, in_words, matrix_in_words, poisoned
+from gpuguide.exercises.cases import FAR_2D, eighths, in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
@@ -23,7 +25,7 @@ LAUNCHES = (
 
 def calls() -> list[Call]:
     """Make the launches."""
-    return [_call(*launch) for launch in LAUNCHES]
+    return [*(_call(*launch) for launch in LAUNCHES), replace(_call(*FAR_2D, 8, 0), gpu_only=True)]
 
 
 def _call(rows: int, columns: int, threads: int, more: int) -> Call:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpuguide.exercises.cases import BLOCKS, in_words
+from gpuguide.exercises.cases import FAR, in_words
 from gpuguide.exercises.model import Call, Exercise, KernelTask
 
 # The longest has so many elements for each thread that no fixed run of them will do.
@@ -17,9 +19,9 @@ def calls() -> list[Call]:
 
     In the first ones a thread for each element is enough, so that the obvious answer is told its race.
     """
-    pairs = [(n, threads) for threads in BLOCKS for n in LENGTHS[threads]]
+    pairs = [(n, threads) for threads, several in LENGTHS.items() for n in several]
     pairs.sort(key=lambda pair: pair[0] > pair[1])
-    return [_call(n, threads) for n, threads in pairs]
+    return [*(_call(n, threads) for n, threads in pairs), replace(_call(FAR, 256), gpu_only=True)]
 
 
 def _call(n: int, threads: int) -> Call:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpuguide.exercises.cases import eighths, in_words, poisoned
+from gpuguide.exercises.cases import FAR_2D, eighths, in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 from gpuguide.machine.launch import blocks_1d
 
@@ -15,7 +17,7 @@ SHAPES = (
     (9, 17, 10),
     (16, 24, 7),
     (3, 30, 9),
-    (67, 2, 3),
+    (67, 2, 16),
     (5, 4, 70),
     (2, 0, 3),
     (0, 4, 5),
@@ -25,7 +27,8 @@ TILE = 8
 
 def calls() -> list[Call]:
     """Make the launches."""
-    return [_call(*shape) for shape in SHAPES]
+    rows, columns = FAR_2D
+    return [*(_call(*shape) for shape in SHAPES), replace(_call(rows, 5, columns), gpu_only=True)]
 
 
 def _call(m: int, n: int, p: int) -> Call:

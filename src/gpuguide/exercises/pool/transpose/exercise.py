@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from gpuguide.exercises.cases import in_words, matrix_in_words, poisoned
+from gpuguide.exercises.cases import FAR_2D, in_words, matrix_in_words, poisoned
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 # Rows and columns, and blocks along x and y.
@@ -20,7 +22,7 @@ LAUNCHES = (
 
 def calls() -> list[Call]:
     """Make launches of blocks of 32 x 32 over matrices that are not square."""
-    return [_call(*launch) for launch in LAUNCHES]
+    return [*(_call(*launch) for launch in LAUNCHES), replace(_call(FAR_2D, (3, 33)), gpu_only=True)]
 
 
 def _call(shape: tuple[int, int], grid: tuple[int, int]) -> Call:
