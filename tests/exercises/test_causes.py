@@ -72,6 +72,43 @@ CAUSES = {
         "shift_in_place", "        cuda.syncthreads()  # all have read before anybody writes\n", "",
         "with no barrier between, so the old value or the new one can be read", "value = x[",
     ),
+    "a block that asks for too much": (
+        SUMS, "array(256, float32)", "array((256, 64), float32)[0]",
+        "How many elements does each array have that the kernel makes", "array(",
+    ),
+    "types that the arguments do not have": (
+        "map", "@cuda.jit", "@cuda.jit('void(f8[:], f8[:])')", "leave the signature out", "@cuda.jit",
+    ),
+    "an assertion in the place of a guard": (
+        "guard", "if i < out.size:", "assert i < out.size\n    if True:", "write an if", "assert",
+    ),
+    "a start that is overwritten": (
+        "dot", "cuda.atomic.add(total, 0, partial)", "total[0] = partial",
+        "at the start, which is lost: the kernel is to add to it.", "total[0] =",
+    ),
+    "a start that is added twice": (
+        "dot", "cuda.atomic.add(total, 0, partial)", "cuda.atomic.add(total, 0, total[0] + partial)",
+        "at the start, which is added twice.", "atomic.add",
+    ),
+    "elements that several threads add": (
+        "dot", "cuda.gridsize(1)", "cuda.blockDim.x", "a[32] is read by 2 threads, and a[0] by 1.",
+        "atomic.add",
+    ),
+    "elements that no thread adds": (
+        "dot", "a.size, cuda.gridsize(1)", "min(a.size, cuda.gridsize(1)), cuda.gridsize(1)",
+        "and a[32] by none.", "atomic.add",
+    ),
+    "a warp whose sum is dropped": (
+        "dot", "cuda.laneid == 0", "cuda.threadIdx.x == 0", "no thread of its warp writes anything",
+        "atomic.add",
+    ),
+    "a sum to which each lane adds": (
+        "dot", "if cuda.laneid == 0", "if True", "is any left out or added twice?", "atomic.add",
+    ),
+    "a copy that is rounded": (
+        "guard", "max(a[i], b[i])", "(a[i] + b[i] + abs(a[i] - b[i])) / 2", "Only the rounding differs",
+        "out[i]",
+    ),
     "zero in 64 bits": (
         "dot", "a[i] * b[i]", "(a[i] if i < a.size else float(0)) * b[i]", "which type should it",
         "float(0)",
@@ -87,6 +124,10 @@ CAUSES = {
         "n = cuda.atomic.max(counts, value, 0)\n            cuda.atomic.exch(counts, value, n + 1)",
         "on counts[0], the atomic operations in lines 12 and 13; each of them is one step, but not both",
         "n = cuda",
+    ),
+    "a swap behind the last bin": (
+        HISTOGRAM, "cuda.atomic.add(counts, value, 1)", "cuda.atomic.cas(counts, value + 40, 0, 1)",
+        "changes counts[", "atomic.cas",
     ),
     "a swap that is tried again with what was read once": (
         HISTOGRAM, "cuda.atomic.add(counts, value, 1)",
@@ -233,3 +274,32 @@ def test_what_follows_from_a_missed_barrier_is_not_told(right: str, wrong: str) 
 
 def test_the_class_of_a_dtype_makes_numbers() -> None:
     assert judged(MATMUL, changed(MATMUL, ("total = float32(0)", "total = a.dtype.type(0)"))).passed
+
+
+LOCKED = """
+from numba import cuda
+
+@cuda.jit
+def histogram_kernel(values, counts):
+    lock = cuda.shared.array(40, "int32")
+    part = cuda.shared.array(40, "int32")
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    for b in range(t, 40, cuda.blockDim.x):
+        lock[b] = part[b] = 0
+    cuda.syncthreads()
+    v = values[i] if i < values.size else -1
+    if 0 <= v < counts.size:
+        while cuda.atomic.cas(lock, v, 0, 1) != 0:
+            pass
+        part[v] += 1
+        cuda.atomic.exch(lock, v, 0)
+    cuda.syncthreads()
+    for b in range(t, counts.size, cuda.blockDim.x):
+        cuda.atomic.add(counts, b, part[b])
+"""
+
+
+def test_a_lock_within_a_block_is_not_followed() -> None:
+    (found, *_) = judge(get(HISTOGRAM), LOCKED, name="histogram_kernel").findings
+    assert found.kind == "race"
+    assert found.message.endswith("is not followed here: use an atomic operation instead.")

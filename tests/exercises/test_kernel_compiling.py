@@ -46,6 +46,10 @@ def test_a_right_kernel_passes_with_its_registers() -> None:
     ("body", "message"),
     [
         ("out[i] = absent(x[i])", "line 7: name 'absent' is not defined."),
+        (
+            "out[i] = (x[i] * 2.0).astype(np.float32)",
+            "line 7: Unknown attribute 'astype' of type float64; write float32(...) around a number.",
+        ),
         ("out[i] = x.foo", "line 7: Unknown attribute 'foo' of type array(float32, 1d, C)."),
         ("out[i] = cuda.gridd(1)", "line 7: module 'numba.cuda' has no attribute 'gridd'."),
         ("out[i] = math.sqrtt(1.0)", "line 7: module 'math' has no attribute 'sqrtt'."),

@@ -88,7 +88,7 @@ def test_the_exercise_s_own_name_comes_first_then_the_last_function(preferred: s
         (
             "import os\nN = os.cpu_count()\ndef k(x):\n    x[0] = N\n",
             "mine.py, line 2: 'k' uses 'N', which is known only when the file is executed, and a kernel's "
-            "file is not. Write a number, or make it an argument.",
+            "file is not. Write a number, such as 16 or np.float32(5 / 9), or make it an argument.",
         ),
         ("class A: pass\ndef k(x):\n    A(x)\n", "mine.py: 'k' uses the class 'A'; a kernel cannot."),
     ],
@@ -121,6 +121,9 @@ def test_what_cannot_be_read_is_named_with_its_line(tmp_path: Path, source: str,
         ("SIDES = 32, 33\nN = len(SIDES) + max(SIDES) - min(3, 4)", 32),
         ("import math\nTILE = 32\nN = int(math.log2(TILE))", 5),
         ("import math\nN = math.sqrt(2)", 2**0.5),
+        ("from math import sqrt as root\nN = root(2)", 2**0.5),
+        ("f32 = np.float32\nN = f32(5) / f32(10)", 0.5),
+        ("from numba import types\nf = types.float32\nN = f(5 / 10)", 0.5),
     ],
 )
 def test_a_constant_may_be_written_in_many_ways(line: str, value: float) -> None:

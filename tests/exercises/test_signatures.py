@@ -66,7 +66,7 @@ def test_an_answer_with_a_wrong_signature_is_refused_at_its_line() -> None:
     exercise = get("map")
     source = exercise.solution.replace("@cuda.jit", '@cuda.jit("void(float64[:], float64[:])")')
     report = judge(exercise, source)
-    assert [finding.kind for finding in report.findings] == ["compile"]
+    assert [finding.kind for finding in report.findings] == ["signature"]
     line = source.splitlines().index('@cuda.jit("void(float64[:], float64[:])")') + 1
     assert report.findings[0].line == line
     assert judge(exercise, source.replace("float64", "uint8")).passed

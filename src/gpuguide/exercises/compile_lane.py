@@ -200,7 +200,10 @@ def _reason(text: str) -> str:
         return several_types(["int64" if kind == "int" else kind for kind in kinds])
     if "NRT required" in text:
         return "it would have to allocate memory while the kernel runs, which a kernel cannot do"
-    return str(specific[-1]) if specific else _without_literals(_first_line(text)).rstrip(".")
+    said = str(specific[-1]) if specific else _without_literals(_first_line(text)).rstrip(".")
+    return (
+        f"{said}; write float32(...) around a number" if "attribute 'astype' of type float" in said else said
+    )
 
 
 def _without_literals(text: str) -> str:

@@ -61,6 +61,8 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 }
 #: Functions of NumPy that make a table of numbers.
 _TABLES = frozenset({"arange", "full", "linspace", "ones", "zeros"})
+#: What may stand before the name of one of Numba's types.
+_HOMES = ("", "numba.", "types.", "numba.types.", "numba.core.types.", "cuda.", "numba.cuda.")
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -270,7 +272,7 @@ def _called(node: ast.Call, known: Mapping[str, object]) -> object:
             table = evaluate(inner, known)
             if isinstance(table, np.ndarray):
                 return table.astype(_dtype(node.args[0]))
-        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="numba" | "types"), attr=name):
+        case ast.Name(id=name) | ast.Attribute(attr=name) if called.removesuffix(name) in _HOMES:
             if name in NUMBER_TYPES and len(node.args) == 1 and not node.keywords:
                 return _of_numba(NUMBER_TYPES[name], _number(node.args[0], known))
     raise ValueError(f"not a constant: {ast.unparse(node)}")

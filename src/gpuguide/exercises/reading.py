@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import linecache
 import os
@@ -595,6 +596,20 @@ def _text(path: Path) -> str:
         raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from None
 
 
+class _InFull(ast.NodeTransformer):
+    """Puts what an imported name, or an alias, stands for in its place: ``numpy.float32`` for ``f32``."""
+
+    def __init__(self, imports: Mapping[str, ast.stmt]) -> None:
+        self._imports = imports
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Name it in full."""
+        if node.id not in self._imports:
+            return node
+        full = ast.parse(dict(bound_by(self._imports[node.id]))[node.id], mode="eval").body
+        return ast.copy_location(full, node)
+
+
 class _Reachable:
     """Follows the names that a kernel uses to the statements of its file that define them."""
 
@@ -704,24 +719,17 @@ class _Reachable:
                 raise ArgumentError(f"{self.place}: {name!r} uses the class {used!r}; a kernel cannot.")
 
     def _constant(self, name: str, user: str) -> object:
-        value = self.assigned[name]
+        value = _InFull(self.imports).visit(copy.deepcopy(self.assigned[name]))
         try:
             # A constant may be made of others, each of which is evaluated first.
             inner = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} - {name}
             known = {each: self._constant(each, user) for each in sorted(inner & set(self.assigned))}
-            return evaluate(value, known | dict(self._imported_values(inner)))
+            return evaluate(value, known)
         except (ValueError, RecursionError):
             raise self._unknown(name, user, value.lineno) from None
 
-    def _imported_values(self, names: set[str]) -> Iterator[tuple[str, object]]:
-        """Yield imports that are values themselves, as ``from math import inf`` is."""
-        for name in names & set(self.imports):
-            full = ast.parse(dict(bound_by(self.imports[name]))[name], mode="eval").body
-            if _is_value(full):
-                yield name, evaluate(full, {})
-
     def _unknown(self, name: str, user: str, line: int) -> ArgumentError:
-        advice = "Write a number, or make it an argument."
+        advice = "Write a number, such as 16 or np.float32(5 / 9), or make it an argument."
         made = [*ast.walk(self.assigned[name])] if name in self.assigned else []
         handed = {each.id for each in made if isinstance(each, ast.Name)}
         if handed & {*self.functions} or any(isinstance(each, ast.Lambda) for each in made):

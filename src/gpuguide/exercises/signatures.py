@@ -31,7 +31,7 @@ def mismatch(answer: Answer, arguments: Mapping[str, Any]) -> list[Finding]:
     Returns
     -------
     list of Finding
-        At most one, of the kind ``"compile"``.
+        At most one, of the kind ``"signature"``.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def mismatch(answer: Answer, arguments: Mapping[str, Any]) -> list[Finding]:
             for line, given in _given(node):
                 found = [_first_other(types, names, [*arguments.values()]) for types in _signatures(given)]
                 if found and all(found):  # of several signatures Numba takes the one that fits
-                    return [Finding("compile", f"Line {line} {found[0]}.", line=line)]
+                    return [Finding("signature", f"Line {line} {found[0]}.", line=line)]
     return []
 
 

@@ -12,7 +12,7 @@ from gpuguide.exercises.model import Exercise, KernelTask
 from gpuguide.exercises.reading import Answer
 from gpuguide.exercises.report import FAILED, NOT_AT_HAND, LaneReport
 from gpuguide.exercises.simulator.findings import Finding, count
-from gpuguide.exercises.simulator.judge import never_written, too_narrow
+from gpuguide.exercises.simulator.judge import adds_up, never_written, too_narrow
 from gpuguide.exercises.simulator.trace import Trace, Work
 from gpuguide.exercises.wording import advice
 
@@ -260,7 +260,9 @@ def _kind(finding: Finding, report: LaneReport) -> str:
     if finding.kind == "wrong":
         if never_written(trace, finding):
             return "never_written"
-        return "narrow" if too_narrow(trace, finding) else "wrong"
+        if too_narrow(trace, finding):
+            return "narrow"
+        return "added_up" if adds_up(trace, finding) else "wrong"
     return _of_index(finding, trace)
 
 

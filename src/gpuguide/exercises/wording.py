@@ -10,6 +10,10 @@ LOOK_AT = {
         "A kernel is compiled before it runs: it takes numbers, tuples, arrays, loops and branches, and "
         "functions that are decorated with @cuda.jit(device=True)."
     ),
+    "signature": (
+        "A signature in @cuda.jit says for which types the kernel is compiled. Write those of the arguments, "
+        "such as float32[:] for an array of float32, or leave the signature out: Numba then sees for itself."
+    ),
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
     "float64": (
         "The results are right. Of which type is each number, array and constant here, and which type should "
@@ -27,8 +31,8 @@ LOOK_AT = {
         "what it holds?"
     ),
     "memory": (
-        "Which arrays exist at the same time on this line, those without a name too, and how many bytes do "
-        "they take together?"
+        "How many elements does each array have that the kernel makes, and how many bytes do they take "
+        "together? Does the task need them all at once?"
     ),
     "out_of_range": (
         "Blocks are whole, so a grid may hold more threads than there are elements. What should a thread "
@@ -83,6 +87,10 @@ LOOK_AT = {
     ),
     "input_changed": "Others may still need the input. Which array should be written instead?",
     "wrong": "Work this one element out by hand: which thread computes it, and from which elements?",
+    "added_up": (
+        "Each element of the input is to count once, and so is what the result held before. Which thread "
+        "adds which of them, and is any left out or added twice?"
+    ),
     "never_written": (
         "Which thread should write this element? Is there such a thread in this grid, and which condition "
         "keeps it from writing?"
@@ -114,6 +122,10 @@ _OF_FUNCTIONS = {
     "limit": (
         "The result is right, but not yet the way to it. What does the task allow, and which line does more "
         "than that, or waits longer?"
+    ),
+    "memory": (
+        "Which arrays exist at the same time on this line, those without a name too, and how many bytes do "
+        "they take together?"
     ),
     "input_changed": "Others may still need what they passed in. Where could the new values go instead?",
     "exception": "Read the line: what do its variables hold at that moment?",

@@ -470,8 +470,17 @@ HOGS = [
 @pytest.mark.parametrize(("statement", "said"), HOGS)
 def test_a_kernel_cannot_take_the_machine_s_memory(statement: str, said: str) -> None:
     (finding,) = launch(f"def kernel(x):\n    {statement}\n", 1, 1, x=ramp(1)).findings
-    assert (finding.kind, finding.line) == ("exception", 2)
+    assert finding.kind == ("memory" if "fit" in said else "exception")
+    assert finding.line == 2
     assert said in finding.message
+
+
+def test_an_assertion_is_no_guard() -> None:
+    (finding,) = launch("def kernel(x):\n    assert x.size > 1\n", 1, 1, x=ramp(1)).findings
+    assert str(finding) == (
+        "Thread 0 of block 0 fails in line 2: what it asserts is not so, and on a GPU nothing checks that; "
+        "write an if."
+    )
 
 
 def test_functions_that_call_each_other_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,7 +191,7 @@ STORES = [
     (np.int64, -(2**63), -(2**63)),
     (np.int32, 2.75, 2),
     (np.int32, -2.75, -2),
-    (np.int32, np.inf, -(2**31)),
+    (np.int32, np.inf, 2**31 - 1),
     (np.bool_, 0.5, True),
     (np.float32, 1e300, np.inf),
     (np.float32, 2**24 + 1, 2**24),
@@ -203,6 +203,82 @@ def test_a_store_keeps_what_memory_can_hold(dtype: type, value: float, kept: flo
     out = np.zeros(1, dtype)
     assert launch("def kernel(value, out):\n    out[0] = value\n", 1, 1, value=value, out=out).findings == ()
     assert out[0] == kept
+
+
+NAN, INF = math.nan, math.inf
+BEYOND = [NAN, INF, -INF, -1.5, -300.0, 300.7, 70000.0, 1e25, 2.5, 3.5, 130.0]
+#: What an H200 stores of the numbers above.
+STORED = [
+    ("f2", "i1", [0, 127, -128, -2, -128, 127, 127, 127, 2, 4, 127]),
+    ("f2", "u1", [0, 255, 0, 0, 0, 255, 255, 255, 2, 4, 130]),
+    ("f2", "i4", [0, 2**31 - 1, -(2**31), -2, -300, 301, 2**31 - 1, 2**31 - 1, 2, 4, 130]),
+    ("f2", "i8", [-(2**63), 2**63 - 1, -(2**63), -2, -300, 301, 2**63 - 1, 2**63 - 1, 2, 4, 130]),
+    ("f4", "i1", [0, -1, 0, -1, -44, 44, -1, -1, 2, 3, -126]),
+    ("f4", "u1", [0, 255, 0, 0, 0, 44, 255, 255, 2, 3, 130]),
+    ("f4", "i2", [0, 32767, -32768, -1, -300, 300, 32767, 32767, 2, 3, 130]),
+    ("f4", "u2", [0, 65535, 0, 0, 0, 300, 65535, 65535, 2, 3, 130]),
+    ("f4", "i4", [0, 2**31 - 1, -(2**31), -1, -300, 300, 70000, 2**31 - 1, 2, 3, 130]),
+    ("f4", "u4", [0, 2**32 - 1, 0, 0, 0, 300, 70000, 2**32 - 1, 2, 3, 130]),
+    ("f4", "i8", [-(2**63), 2**63 - 1, -(2**63), -1, -300, 300, 70000, 2**63 - 1, 2, 3, 130]),
+    ("f4", "u8", [2**63, 2**64 - 1, 0, 0, 0, 300, 70000, 2**64 - 1, 2, 3, 130]),
+    ("f8", "i1", [0, -1, 0, -1, -44, 44, -1, -1, 2, 3, -126]),
+    ("f8", "u1", [0, 255, 0, 0, 0, 44, 255, 255, 2, 3, 130]),
+    ("f8", "i2", [-32768, 32767, -32768, -1, -300, 300, 32767, 32767, 2, 3, 130]),
+    ("f8", "u2", [32768, 65535, 0, 0, 0, 300, 65535, 65535, 2, 3, 130]),
+    ("f8", "i4", [-(2**31), 2**31 - 1, -(2**31), -1, -300, 300, 70000, 2**31 - 1, 2, 3, 130]),
+    ("f8", "u4", [2**31, 2**32 - 1, 0, 0, 0, 300, 70000, 2**32 - 1, 2, 3, 130]),
+    ("f8", "i8", [-(2**63), 2**63 - 1, -(2**63), -1, -300, 300, 70000, 2**63 - 1, 2, 3, 130]),
+    ("f8", "u8", [2**63, 2**64 - 1, 0, 0, 0, 300, 70000, 2**64 - 1, 2, 3, 130]),
+]
+
+
+@pytest.mark.parametrize(("given", "kept", "expected"), STORED)
+def test_a_float_out_of_range_becomes_the_integer_of_the_gpu(
+    given: str, kept: str, expected: list[int]
+) -> None:
+    cast, kind = type_named(np.dtype(given).name).cast, type_named(np.dtype(kept).name).cast
+    assert [int(kind(cast(value))) for value in BEYOND] == expected
+
+
+ROUNDED = [
+    ("math.floor(v)", [-(2**63), 2**63 - 1, -(2**63), -2, 2**63 - 1, 2]),
+    ("math.ceil(v)", [-(2**63), 2**63 - 1, -(2**63), -1, 2**63 - 1, 3]),
+    ("round(v)", [-(2**63), 2**63 - 1, -(2**63), -2, 2**63 - 1, 2]),
+    ("int(v)", [-(2**63), 2**63 - 1, -(2**63), -1, 2**63 - 1, 2]),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), ROUNDED)
+def test_a_rounded_float_stays_within_int64(computed, expression: str, expected: list[int]) -> None:
+    assert [computed(expression, v=v) for v in [NAN, INF, -INF, -1.5, 1e25, 2.5]] == expected
+
+
+EXTREMA = [
+    ("max(v, w)", "f4", "f4", 2),  # one instruction, which prefers the number
+    ("max(w, v)", "f4", "f8", 2),
+    ("min(v, w)", "f8", "f8", 2),
+    ("min(v, 2.0)", "f4", "f8", 2),
+    ("max(v, v)", "f4", "f4", NAN),
+    ("max(v, w)", "f4", "i4", NAN),  # compared, and NaN is greater than nothing
+    ("max(w, v)", "f4", "i4", 2),
+    ("min(v, w)", "f2", "f2", NAN),
+    ("max(v, w)", "f2", "f4", NAN),
+    ("max(v, w, w)", "f4", "f4", NAN),
+    ("max((v, w))", "f4", "f4", NAN),
+    ("max((w, v))", "f4", "f4", 2),
+    ("np.maximum(v, w)", "f4", "f4", NAN),
+    ("np.fmin(v, w)", "f4", "f4", 2),
+]
+
+
+@pytest.mark.parametrize(("expression", "of_v", "of_w", "expected"), EXTREMA)
+def test_extrema_of_nan_and_2_are_those_of_the_gpu(
+    computed, expression: str, of_v: str, of_w: str, expected: float
+) -> None:
+    # An array of nothing but NaN would be one that holds nothing yet.
+    v, w = (np.array([value, 0], dtype) for value, dtype in ((NAN, of_v), (2, of_w)))
+    expression = expression.replace("v", "v[0]").replace("w", "w[0]")
+    np.testing.assert_equal(float(computed(expression, v=v, w=w)), float(expected))
 
 
 def test_every_name_of_a_number_type_is_numba_s() -> None:

@@ -185,14 +185,39 @@ BRANCHES = [
     ("for k in range(t // 32): v = k", 0),
     ("for k in range(9):\n        if k == t: break", 10 / 20),  # one leaves in each turn, of warp 0
     ("v = 1 if t % 2 else 2", 0),  # no branch worth the name: both values at hand
+    (
+        "v = 2 * t if t % 2 else max(t, 7) ** 2 + int32(t)",
+        0,
+    ),  # nor here: both are worked out, and one is picked
+    ("v = t / 7 if t % 2 else 2", 1),  # a choice of which a part is dear
+    ("v = (3 * t + 1) % 1000 if t % 2 else t", 1),
+    ("v = t if t % 2 else x[t]", 1),
+    ("v = 7 % 4 if t % 2 else 2", 0),  # Python knows it before the kernel runs
+    ("v = plain(t) if t % 2 else 2", 0),
+    ("v = around(t) if t % 2 else 2", 1 / 2),  # the loop in it is a branch, too
+    ("v = (t & 1 and plain(t)) or plain(t)", 0),
+    ("v = (t & 1 and looping(t)) or 2", 1 / 2),
+    ("v = t & 1 == 0 or x[t] > 0", 1),
+    ("if t < 16 and x[t] == 0: v = 1", 2 / 4),  # the element is loaded by a part of the warp
     ("x[t] = 1", 0),
 ]
+
+FUNCTIONS = """
+def plain(v):
+    return 3 * v + 1
+def looping(v):
+    for k in range(1):
+        v += k
+    return v
+def around(v):
+    return looping(v)
+"""
 
 
 @pytest.mark.parametrize(("body", "branches"), BRANCHES, ids=range(len(BRANCHES)))
 def test_divergent_branches(body: str, branches: float) -> None:
-    source = f"def kernel(x):\n    t = cuda.threadIdx.x\n    {body}\n"
-    stats = launch(source, 1, 64, x=poisoned(64)).figures
+    source = f"{FUNCTIONS}\ndef kernel(x):\n    t = cuda.threadIdx.x\n    {body}\n"
+    stats = launch(source, 1, 64, x=ramp(64)).figures
     assert stats.divergent_branches == pytest.approx(branches)
 
 

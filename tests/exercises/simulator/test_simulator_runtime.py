@@ -65,6 +65,7 @@ SHUFFLES = [
     ("cuda.match_any_sync(-1, t // 16)", [0xFFFF] * 16 + [-0x10000] * 16),
     ("cuda.match_all_sync(-1, 5)[1]", [True] * 32),
     ("cuda.match_all_sync(-1, t)[0]", [0] * 32),
+    ("cuda.activemask()", [2**32 - 1] * 32),
     ("cuda.lanemask_lt()", [2**i - 1 for i in range(32)]),
 ]
 
@@ -85,6 +86,15 @@ def test_a_tree_of_shuffles_in_a_loop_adds_a_warp_up() -> None:
 def test_a_mask_lets_one_half_shuffle_alone() -> None:
     body = "v = -1\n    if t < 16:\n        v = cuda.shfl_xor_sync(0xffff, t, 15)"
     assert per_thread(body) == [*range(15, -1, -1), *[-1] * 16]
+
+
+def test_the_active_lanes_are_those_of_the_same_branch() -> None:
+    """Lanes beyond the end of the array, and those of the other branch, are not among them."""
+    body = (
+        "v = 0\n    if t < 16:\n        v = cuda.activemask()\n    elif t < 20:\n"
+        "        v = cuda.popc(cuda.match_any_sync(cuda.activemask(), t // 18))"
+    )
+    assert per_thread(body) == [0xFFFF] * 16 + [2] * 4 + [0] * 12
 
 
 def test_two_branches_may_meet_in_one_operation() -> None:

@@ -13,6 +13,7 @@ __all__ = ["KINDS", "Finding", "ThreadId"]
 #: Every kind of finding, the most important first.
 KINDS = (
     "compile",
+    "signature",
     "unsupported",
     "endless",
     "exception",
@@ -32,6 +33,7 @@ KINDS = (
     "uninitialised",
     "input_changed",
     "wrong",
+    "added_up",
     "never_written",
     "unread",
     "narrow",

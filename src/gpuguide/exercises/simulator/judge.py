@@ -21,11 +21,11 @@ from gpuguide.exercises.simulator.trace import SECTOR_BYTES, Access, Figures, In
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Limits
 
-__all__ = ["Launch", "judge_launch", "never_written", "too_narrow", "with_writers"]
+__all__ = ["Launch", "adds_up", "judge_launch", "never_written", "too_narrow", "with_writers"]
 
 _WARP = 32
 # After these, missing results are no news.
-_ENDS_THE_LAUNCH = ("endless", "exception")
+_ENDS_THE_LAUNCH = ("endless", "exception", "memory")
 # After these, nothing is: threads went on that had not met.
 _PARTS_THREADS = ("divergent_barrier", "missed_barrier", "missing_lane")
 _FOLLOWS = ("race", "uninitialised", "input_changed")
@@ -120,13 +120,15 @@ def judge_launch(
     if any(finding.kind in _PARTS_THREADS for finding in findings):
         findings = [finding for finding in findings if finding.kind not in _FOLLOWS]
     elif not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
-        findings += [_with_cause(found, launch, limits, trace) for found in _wrong_results(launch, trace)]
+        wrong = _wrong_results(launch, trace)
+        findings += [_with_cause(found, launch, before, limits, trace) for found in wrong]
     if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace
     if not findings:
         findings = [*_over_limits(kernel, limits, launch, trace)]
     findings = [_with_uncalled(finding, kernel) for finding in findings]
+    findings = [_with_locks(finding, trace) for finding in findings]
     if refused := {finding.line for finding in findings if finding.kind == "compile"}:
         # No other lane will judge what Numba cannot compile, and what it says of a line is the cause.
         findings = [finding for finding in findings if finding.kind != "unsupported"]
@@ -140,6 +142,18 @@ def _with_uncalled(finding: Finding, kernel: Kernel) -> Finding:
         return finding
     line, name = kernel.uncalled[0]
     cause = f" Line {line} names {name}, but does not call it: it lacks the parentheses."
+    return replace(finding, message=finding.message + cause)
+
+
+def _with_locks(finding: Finding, trace: Trace) -> Finding:
+    """Add to a race on shared memory that the lock around it, a compare-and-swap, is not followed."""
+    shared = {region.name for region in trace.regions if region.space == "shared"}
+    # A swap out of range is none, and leaves nothing in the log, or what came next.
+    events = [event for place, event in enumerate(trace.machine.log) if place in trace.machine.swaps]
+    locks = {event[0].name for event in events if event[0] is not None and event[2] == ATOMIC}
+    if finding.kind != "race" or finding.array not in shared or not shared & locks - {finding.array}:
+        return finding
+    cause = " A lock between threads of a block is not followed here: use an atomic operation instead."
     return replace(finding, message=finding.message + cause)
 
 
@@ -225,8 +239,7 @@ def _wrong_results(launch: Launch, trace: Trace) -> Iterator[Finding]:
 
 def _with_unset(finding: Finding, view: View, trace: Trace) -> Finding:
     """Say of a wrong element that was only ever changed atomically that it held nothing to begin with."""
-    place = sum(map(operator.mul, finding.index, c_steps(view.shape)))
-    cell = [*view.cells()][place]
+    cell = [*view.cells()][_place(finding, view)]
     if not view.unset or not math.isnan(view.memory.cells[cell]):
         return finding
     kinds = {
@@ -239,14 +252,115 @@ def _with_unset(finding: Finding, view: View, trace: Trace) -> Finding:
     return replace(finding, kind="uninitialised", message=finding.message + cause)
 
 
-def _with_cause(finding: Finding, launch: Launch, limits: Limits, trace: Trace) -> Finding:
+def _with_cause(
+    finding: Finding, launch: Launch, before: Mapping[str, list[Any]], limits: Limits, trace: Trace
+) -> Finding:
     """Add to a wrong result what shows in the launch as a whole."""
     finding = _with_absent_lanes(finding, launch, trace)
     if finding.kind == "wrong":
+        said = _said_of_start(finding, launch, before, trace) or _said_of_rounding(finding, launch, trace)
+        if said:
+            return replace(finding, message=f"{finding.message} {said}")
         finding = _with_unread(finding, launch, trace, once=limits.reads_per_element == 1)
+    if finding.kind == "wrong" and adds_up(trace, finding):
+        said = _said_of_terms(finding, launch, limits, trace)
+        return replace(finding, message=f"{finding.message} {said}".rstrip())
     if finding.kind == "wrong" and all(region.space != "shared" for region in trace.regions):
         finding = _with_inputs(finding, launch, trace)
     return finding
+
+
+def adds_up(trace: Trace, finding: Finding) -> bool:
+    """Say whether the result with a finding is one to which a kernel adds what it makes of all its inputs."""
+    held = [region for region in trace.regions if region.name == finding.array and not region.unset]
+    shapes = {region.shape for region in trace.regions if region.space == "global" and region not in held}
+    return bool(held and shapes) and held[0].shape not in shapes
+
+
+def _held_in(name: str, launch: Launch, before: Mapping[str, list[Any]]) -> list[Any]:
+    return [before[name][cell] for cell in launch.views[name].cells()]
+
+
+def _called_by(finding: Finding, trace: Trace) -> str:
+    """Return the name that the exercise gives the array of a finding."""
+    return next(name for name, called in trace.names.items() if called == finding.array)
+
+
+def _said_of_start(finding: Finding, launch: Launch, before: Mapping[str, list[Any]], trace: Trace) -> str:
+    """Say that what an array held at the start is lost, or added twice, if that is all that is wrong."""
+    name = _called_by(finding, trace)
+    view = launch.views[name]
+    held, got, expected = _held_in(name, launch, before), view.values(), launch.expected[name]
+    if view.unset or not any(held):
+        return ""
+    start = f"{element(finding.array, finding.index)} held {shown(held[_place(finding, view)])} at the start"
+    triples = [*zip(held, got, expected, strict=True)]
+    if all(_is_near(value, right - old) for old, value, right in triples):
+        return f"{start}, which is lost: the kernel is to add to it."
+    if all(_is_near(value, right + old) for old, value, right in triples):
+        return f"{start}, which is added twice."
+    return ""
+
+
+def _said_of_rounding(finding: Finding, launch: Launch, trace: Trace) -> str:
+    """Say that a number which only has to be copied was computed, which rounds it."""
+    name = _called_by(finding, trace)
+    view, expected = launch.views[name], launch.expected[name]
+    place = _place(finding, view)
+    if not isinstance(expected[place], float):
+        return ""
+    given = (launch.views[each].values() for each in launch.views if each not in launch.expected)
+    is_copy = any(expected[place] in values for values in given)
+    if not is_copy or launch.tolerance or not _is_near(view.values()[place], expected[place]):
+        return ""
+    return "Only the rounding differs: copy the number as it is, and do not compute it anew."
+
+
+def _said_of_terms(finding: Finding, launch: Launch, limits: Limits, trace: Trace) -> str:
+    """Say which elements of the inputs count too often or not at all, as far as that shows."""
+    for name in (each for each in launch.views if each not in launch.expected):
+        counts, called = [*map(len, _readers(name, launch, trace).values())], trace.names[name]
+        if counts and not any(counts):
+            return f"No thread reads {called}."
+        if len({*counts}) > 1:
+            most, least = max(counts), min(counts)
+            first, other = (_element_at(counts.index(n), name, launch, trace) for n in (most, least))
+            return f"{first} is read by {count(most, 'thread')}, and {other} by {least or 'none'}."
+    events = [event for event in trace.machine.log if event[0] is not None and event[0].space != "local"]
+    warp_of = trace.geometry.warp_of
+    giving = {warp_of(event[5].thread) for event in events if event[2] != READ}
+    silent = sorted({event[5].thread for event in events if warp_of(event[5].thread) not in giving})
+    if silent:
+        who = with_capital(str(trace.geometry.thread_id(silent[0])))
+        return f"{who} reads its share, and no thread of its warp writes anything."
+    return " ".join(str(found) for found in _atomics(limits, trace.figures, trace))
+
+
+def _is_near(value: Any, other: Any) -> bool:
+    """Say whether two numbers are equal but for rounding."""
+    return abs(float(value) - float(other)) <= 1e-6 * abs(float(other))
+
+
+def _place(finding: Finding, view: View) -> int:
+    """Return the place of a finding's element in C order."""
+    return sum(map(operator.mul, finding.index, c_steps(view.shape)))
+
+
+def _element_at(place: int, name: str, launch: Launch, trace: Trace) -> str:
+    """Write the element at a place in C order."""
+    shape = launch.views[name].shape
+    index = tuple(place // step % n for n, step in zip(shape, c_steps(shape), strict=True))
+    return element(trace.names[name], index)
+
+
+def _readers(name: str, launch: Launch, trace: Trace) -> dict[int, set[int]]:
+    """Return the threads that read each element of an array, in C order."""
+    view = launch.views[name]
+    readers: dict[int, set[int]] = {cell: set() for cell in view.cells()}
+    for region, at, kind, _, _, segment, _ in trace.machine.log:
+        if region is not None and region.memory is view.memory and kind != WRITE and at in readers:
+            readers[at].add(segment.thread)
+    return readers
 
 
 def _with_inputs(finding: Finding, launch: Launch, trace: Trace) -> Finding:
@@ -279,20 +393,13 @@ def _with_unread(finding: Finding, launch: Launch, trace: Trace, *, once: bool) 
     each block: they took that for their place in the grid.
     """
     per_block = trace.geometry.threads_per_block
-    for name, view in launch.views.items():
-        readers: dict[int, set[int]] = {cell: set() for cell in view.cells()}
-        for region, at, kind, _, _, segment, _ in trace.machine.log if name not in launch.expected else ():
-            if region is not None and region.memory is view.memory and kind != WRITE and at in readers:
-                readers[at].add(segment.thread)
+    for name in (each for each in launch.views if each not in launch.expected):
+        readers = _readers(name, launch, trace)
         counts = [*map(len, readers.values())]
         read = [threads for threads in readers.values() if threads]
         by_place = len(read) <= per_block and all(len({i % per_block for i in each}) == 1 for each in read)
         if (once or by_place) and max(counts, default=0) > 1 and 0 in counts:
-            called, steps = trace.names[name], c_steps(view.shape)
-            most, none = (
-                element(called, tuple(place // step % n for n, step in zip(view.shape, steps, strict=True)))
-                for place in (counts.index(max(counts)), counts.index(0))
-            )
+            most, none = (_element_at(counts.index(n), name, launch, trace) for n in (max(counts), 0))
             cause = f" {most} is read by {max(counts)} threads, and {none} by none."
             return replace(finding, kind="unread", message=finding.message + cause)
     return finding

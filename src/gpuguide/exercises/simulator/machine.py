@@ -10,7 +10,7 @@ The cell is equal for two accesses if they touch the same piece of memory: array
 and the shared arrays of two blocks, or the local ones of two threads, do not, though they are of one region.
 
 A fence has neither region nor cell. Nor has a branch, which stands in a list of its own, as most figures
-are not concerned with it: `at` says which way it went, and its site is its line.
+are not concerned with it: `at` says which way it went.
 """
 
 from __future__ import annotations
@@ -212,19 +212,19 @@ class Machine:
         """Go back to the path around a loop."""
         self.path = path
 
-    def left(self, path: int, turn: int, line: int) -> None:
+    def left(self, path: int, turn: int, site: int) -> None:
         """Leave a loop over a range, and note how many turns it had."""
         self.path = path
         if self.watches_branches:
             n_turns = turn - self.enter()
-            self.branches.append((None, n_turns, BRANCH, line, path, self.segment, NO_CELL))
+            self.branches.append((None, n_turns, BRANCH, site, path, self.segment, NO_CELL))
 
-    def branch(self, test: Any, line: int) -> bool:
-        """Note which way a test goes."""
+    def branch(self, test: Any, site: int) -> Any:
+        """Note which way a test goes, and return it: ``or`` hands on the very value."""
         taken = bool(test)
         if self.watches_branches:
-            self.branches.append((None, taken, BRANCH, line, self.path, self.segment, NO_CELL))
-        return taken
+            self.branches.append((None, taken, BRANCH, site, self.path, self.segment, NO_CELL))
+        return test
 
     def fence(self, site: int) -> None:
         """Note that what the thread wrote so far is to be seen before what it writes from here on."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from gpuguide.exercises.simulator import number_rules as rules
 from gpuguide.exercises.simulator.findings import several_types
-from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, Machine, UnsupportedError
+from gpuguide.exercises.simulator.machine import ATOMIC, EXCHANGE, AccessError, Machine, UnsupportedError
 from gpuguide.exercises.simulator.memory import Array, Memory, Region, View, again, c_steps, whole
 from gpuguide.exercises.simulator.number_rules import NUMBER_TYPES, described, type_named, type_of
 from gpuguide.exercises.simulator.rewriting import (
@@ -177,7 +177,7 @@ def _finished(result: Any) -> Generator[Wait, Any, Any]:
 
 #: Values that an operation takes besides its mask; 1 if it is not named.
 _VALUES = {
-    "syncthreads": 0, "syncwarp": 0,
+    "syncthreads": 0, "syncwarp": 0, "activemask": 0,
     "shfl_sync": 2, "shfl_up_sync": 2, "shfl_down_sync": 2, "shfl_xor_sync": 2,
 }  # fmt: skip
 
@@ -250,7 +250,7 @@ class _Space:
         extents, kind = _extents(shape), type_named(dtype)
         taken = math.prod(extents) * kind.itemsize
         if taken > self.most_bytes:
-            raise TypeError(f"an array of {taken} bytes does not fit into {self.space} memory")
+            raise self._too_large(f"an array of {taken} bytes does not fit into {self.space} memory", site)
         known = self._regions.get(site)
         cells = [kind.poison] * math.prod(extents)
         if known is None:
@@ -271,6 +271,9 @@ class _Space:
             raise TypeError(f"{known.name} has another shape or type than in another thread")
         known.memory.cells, known.first_cell = cells, self._machine.first_of(len(cells))
         return again(self._machine, known)
+
+    def _too_large(self, why: str, site: int) -> AccessError:
+        return AccessError("memory", "", (), f"fails in line {self._machine.sites.line(site)}: {why}")
 
 
 class Local(_Space):
@@ -304,7 +307,7 @@ class Shared(_Space):
         found = self._of_block.get(site)
         if found is None:
             found = self._of_block[site] = self._fresh(shape, kind, site)
-            self._check_size()
+            self._check_size(site)
         if found.dtype is not kind:
             raise UnsupportedError("dynamic shared memory of two types")
         return found
@@ -313,11 +316,12 @@ class Shared(_Space):
         """Turn to the arrays of a block."""
         self._of_block = self._of_blocks.setdefault(block, {})
 
-    def _check_size(self) -> None:
+    def _check_size(self, site: int) -> None:
         static = (region for site, region in self._regions.items() if site != self._dynamic_site)
         taken = sum(math.prod(region.shape) * region.dtype.itemsize for region in static)
         if taken > STATIC_SHARED_LIMIT:
-            raise TypeError(f"the shared arrays take {taken} bytes, and a block has {STATIC_SHARED_LIMIT}")
+            why = f"the shared arrays take {taken} bytes, and a block has {STATIC_SHARED_LIMIT}"
+            raise self._too_large(why, site)
 
 
 class Const:
@@ -494,9 +498,17 @@ _POLES: dict[tuple[object, ...], float] = {
 def _to_integer(name: str, function: Callable[[Any], int]) -> Callable[[Any], int]:
     def apply(value: Any) -> int:
         _checked(name, (value,))
-        return function(value) if math.isfinite(value) else -(2**63)
+        return _made_whole(value, function)
 
     return _called(name, apply)
+
+
+def _made_whole(value: Any, function: Callable[[Any], int]) -> int:
+    """Return an int64: a float is made whole first, and then brought into its range."""
+    if isinstance(value, float) and math.isfinite(value):
+        value = float(function(value))
+    whole_number: int = type_of(int).cast(value)
+    return whole_number
 
 
 def _truth(name: str, function: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -608,11 +620,14 @@ _NUMPY: dict[str, Any] = {
 
 
 def _extremum(name: str, choose: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(*values: Any) -> Any:
-        if len(values) == 1 and isinstance(values[0], tuple):
-            (values,) = values
+    def apply(*given: Any) -> Any:
+        values = given[0] if len(given) == 1 and isinstance(given[0], tuple) else given
         _checked(name, values)
-        return rules.common(values, choose(values))
+        numbers = values
+        if len(given) == 2 and {*map(type, given)} <= {rules.Single, float}:
+            # One instruction, which prefers a number to NaN; all else is compared in turn, as in Python.
+            numbers = tuple(value for value in values if not math.isnan(value)) or values
+        return rules.common(values, choose(numbers))
 
     return _called(name, apply)
 
@@ -629,7 +644,9 @@ def _absolute(value: Any) -> Any:
 
 
 def _rounded(value: Any, digits: Any = None) -> Any:
-    return round(value) if digits is None else _as_argument(value, round(float(value), int(digits)))
+    if digits is None:
+        return _made_whole(value, round)
+    return _as_argument(value, round(float(value), int(digits)))
 
 
 def _power_of(a: Any, b: Any) -> Any:

@@ -77,7 +77,7 @@ _NUMBERS, _SEQUENCES = (int, float), (tuple, list, str)
 
 
 def _integer(kind: type) -> Callable[[Any], Any]:
-    """Keep the lowest bits, and cut a fraction off."""
+    """Keep the lowest bits, of a float those of the nearest whole number that `_whole` has."""
     bits = _BITS[kind]
     low = 0 if kind in _UNSIGNED else -(1 << bits - 1)
     high, mask = low + (1 << bits) - 1, (1 << bits) - 1
@@ -86,16 +86,28 @@ def _integer(kind: type) -> Callable[[Any], Any]:
         if value.__class__ is kind and kind is not int:
             return value
         if not isinstance(value, int):
-            value = _truncated(value, kind, low)
+            value = _whole(value, kind)
         return kind(value) if low <= value <= high else kind(((value - low) & mask) + low)
 
     return cast
 
 
-def _truncated(value: Any, kind: type, useless: int) -> int:
+def _whole(value: Any, kind: type) -> int:
+    """Make a float whole as the GPU does, which cuts the fraction off and stops at the ends of the type.
+
+    The least type that it does this to has 16 bits: what is stored as 8 are the lowest of these. But a
+    float16 is rounded, and goes straight to 8.
+    """
     if not isinstance(value, float):
         raise TypeError(f"one number of type {type_of(kind)} is expected here, not {described(value)}")
-    return int(value) if math.isfinite(value) else useless
+    bits = _BITS[kind] if isinstance(value, Half) else max(_BITS[kind], 16)
+    if math.isnan(value):
+        return 1 << bits - 1 if bits == 64 or value.__class__ is float else 0
+    low = 0 if kind in _UNSIGNED else -(1 << bits - 1)
+    high = low + (1 << bits) - 1
+    if math.isinf(value):
+        return high if value > 0 else low
+    return min(max(round(value) if isinstance(value, Half) else int(value), low), high)
 
 
 _FOUR_BYTES = array("f", [0.0])

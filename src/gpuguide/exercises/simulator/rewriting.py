@@ -3,6 +3,11 @@
 Subscripts, arithmetic, branches and loops become calls of functions that are named below. A call at which a
 thread waits for others becomes a ``yield``, and so the functions that hold one become generators, lambdas as
 well. If asked for, so does an atomic operation, before which the thread then pauses.
+
+A choice such as ``a if test else b``, ``and`` or ``or`` is a branch as well, if a value that it may leave out
+is dear: if it divides, raises to a power that is not a number, loads an element, or calls a function other
+than a type, ``abs``, ``max`` and their like, or one of the source that does nothing of the kind and has no
+loop. All else the compiler works out for every thread, and picks one of the two values.
 """
 
 from __future__ import annotations
@@ -46,7 +51,7 @@ WAITING = frozenset(
     {
         *("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "syncwarp"),
         *("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync"),
-        *("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync"),
+        *("all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync", "activemask"),
     }
 )
 #: Other functions of ``cuda`` that want to know where they are called, or families of them.
@@ -69,6 +74,24 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.Nonlocal: "changes a variable of another function",
     ast.Import: "imports a module",
     ast.ImportFrom: "imports a module",
+}
+#: Functions, besides the types, that take no more than an instruction or two.
+_CHEAP = NUMBER_TYPES.keys() | {
+    *(
+        "abs",
+        "fabs",
+        "float",
+        "fma",
+        "int",
+        "isnan",
+        "len",
+        "max",
+        "maximum",
+        "min",
+        "minimum",
+        "popc",
+        "selp",
+    ),
 }
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 _INLINE = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -167,11 +190,11 @@ def rewrite(
     nodes = [node for top in tops for node in ast.walk(top)]
     for node in nodes:
         _refuse(node)
-    waits = Waits(nodes, imports, pauses=pauses)
+    waits, effort = Waits(nodes, imports, pauses=pauses), _Effort(nodes, imports)
     sites = Sites()
     done = []
     for function in tops:
-        rewriter = _Rewriter(waits, sites, attributes, tells_returns=function.name == kernel)
+        rewriter = _Rewriter(waits, effort, sites, attributes, tells_returns=function.name == kernel)
         done.append(ast.fix_missing_locations(rewriter.visit(function)))
     return Rewritten(done, waits.functions, sites)
 
@@ -363,6 +386,43 @@ class Waits:
                 )
 
 
+class _Effort:
+    """Answers, for the functions of one source, which values are dear enough for a branch around them."""
+
+    def __init__(self, nodes: Collection[ast.AST], imports: Mapping[str, str]) -> None:
+        self._imports = imports
+        self._variables = {node.id for node in nodes if isinstance(node, ast.Name) and _is_store(node)}
+        self._variables |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        defined = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        self._cheap: set[str] = {*_CHEAP, *(each.name for each in defined)}
+        before = 0
+        while before != (before := len(self._cheap)):
+            # A caller of a dear function is dear, too.
+            self._cheap -= {each.name for each in defined if self._is_dear_inside(each)}
+
+    def is_dear(self, value: ast.expr) -> bool:
+        """Say whether the compiler works out a value only for the threads that need it."""
+        return any(map(self._takes_long, ast.walk(value)))
+
+    def _is_dear_inside(self, function: ast.FunctionDef) -> bool:
+        nodes = (node for statement in function.body for node in ast.walk(statement))
+        return any(isinstance(node, ast.For | ast.While) or self._takes_long(node) for node in nodes)
+
+    def _takes_long(self, node: ast.AST) -> bool:
+        match node:
+            case ast.BinOp(op=ast.Div() | ast.FloorDiv() | ast.Mod()):
+                return not is_known(node, self._variables)
+            case ast.BinOp(op=ast.Pow(), right=exponent):
+                return not isinstance(exponent, ast.Constant)
+            case ast.Subscript(value=ast.Attribute(attr="shape" | "strides")):
+                return False
+            case ast.Call(func=ast.Name(id=name)):
+                return self._imports.get(name, name).rpartition(".")[2] not in self._cheap
+            case ast.Call(func=ast.Attribute(attr=name)):
+                return name not in _CHEAP
+        return isinstance(node, ast.Subscript | ast.Call)
+
+
 def own_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
     """Walk a function without the functions that are defined in it."""
     pending: list[ast.AST] = list(ast.iter_child_nodes(function))
@@ -375,9 +435,15 @@ def own_nodes(function: ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
 
 class _Rewriter(ast.NodeTransformer):
     def __init__(
-        self, waits: Waits, sites: Sites, attributes: Collection[str], *, tells_returns: bool
+        self,
+        waits: Waits,
+        effort: _Effort,
+        sites: Sites,
+        attributes: Collection[str],
+        *,
+        tells_returns: bool,
     ) -> None:
-        self.waits, self.sites, self.attributes = waits, sites, attributes
+        self.waits, self.effort, self.sites, self.attributes = waits, effort, sites, attributes
         self.tells_returns, self.n_names, self.depth = tells_returns, 0, 0
         #: Variables of the function that is rewritten, but for those that are set once, to a constant.
         self.variables: set[str] = set()
@@ -460,7 +526,8 @@ class _Rewriter(ast.NodeTransformer):
         return [each for statement in statements for each in _listed(self.visit(statement))]
 
     def _branch(self, test: ast.expr) -> ast.expr:
-        return _at(test, _tell("branch", self.visit(test), ast.Constant(test.lineno)))
+        site = ast.Constant(self.sites.new(test.lineno))
+        return _at(test, _tell("branch", self.visit(test), site))
 
     def _elements_of(self, node: ast.expr) -> ast.expr:
         return _at(node, _call(EACH, self.visit(node), self._site(node)))
@@ -473,7 +540,7 @@ class _Rewriter(ast.NodeTransformer):
             leaving.insert(-1, _at(leaving[-1], ast.Expr(_tell("not_taken", line))))
         node.body.insert(0, _at(node, _assign(turn, _tell("turn", _name(turn), line))))
         after = ast.Expr(
-            _tell("left", _name(outer), _name(turn), line)
+            _tell("left", _name(outer), _name(turn), self._site(node.iter))
             if isinstance(node, ast.For)
             else _tell("leave", _name(outer))
         )
@@ -619,13 +686,26 @@ class _Rewriter(ast.NodeTransformer):
         """Give the value the type of each side that is known: ``x[i] if i < n else float(0)``."""
         sides = (node.body, node.orelse)
         known = [part for part in sides if self._has_known_type(part)]
-        self.generic_visit(node)
+        parts = any(map(self.effort.is_dear, sides))
+        node.test = self._branch(node.test) if parts else self.visit(node.test)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
         if all(is_known(part, self.variables) for part in sides):
             return node
         chosen: ast.expr = node
         for part in known:
             chosen = _at(node, _call(f"__{OPERATIONS[ast.IfExp]}__", chosen, copy.deepcopy(part)))
         return chosen
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.BoolOp:
+        """Tell which way a part goes that spares the thread a dear one."""
+        *firsts, last = node.values
+        dear = [self.effort.is_dear(each) for each in node.values]
+        node.values = [
+            self._branch(each) if any(dear[place:]) else self.visit(each)
+            for place, each in enumerate(firsts, 1)
+        ]
+        node.values.append(self.visit(last))
+        return node
 
     def _has_known_type(self, node: ast.expr) -> bool:
         """Say whether an expression is known, or one that is known made a number of some type."""

@@ -360,7 +360,7 @@ class _WaitingBlock:
         calls: dict[tuple[str, int], dict[int, _Thread]] = {}
         for thread in warp:
             if thread.wait is not None and thread.wait.mask:
-                mask = self._own_mask(thread, thread.wait)
+                mask = self._own_mask(thread, thread.wait, warp)
                 calls.setdefault((thread.wait.operation, mask), {})[thread.lane] = thread
         if not calls:
             return []
@@ -413,12 +413,13 @@ class _WaitingBlock:
     def _parted_at(self, line: int, one: int, other: int) -> tuple[str, int] | None:
         """Return the branch or loop around a line that one thread is in and another is not."""
         ways: dict[int, dict[tuple[int, int], int]] = {one: {}, other: {}}
-        for _, way, _, at, path, segment, _ in self.machine.branches:
+        for _, way, _, site, path, segment, _ in self.machine.branches:
             if segment.thread in ways:
-                ways[segment.thread][at, path] = way
+                ways[segment.thread][site, path] = way
+        line_of = self.machine.sites.line
         for word, around in self.machine.sites.around.get(line, ()):
             if word == "if":
-                came = (key for key in ways[other] if key[0] == around)
+                came = (key for key in ways[other] if line_of(key[0]) == around)
                 parted = any(ways[one].get(key, ways[other][key]) != ways[other][key] for key in came)
             else:
                 parted = self.machine.turns_of(around, one) > self.machine.turns_of(around, other)
@@ -426,8 +427,11 @@ class _WaitingBlock:
                 return word, around
         return None
 
-    def _own_mask(self, thread: _Thread, wait: Wait) -> int:
+    def _own_mask(self, thread: _Thread, wait: Wait, warp: Sequence[_Thread]) -> int:
         """Return the lanes that a thread waits for: itself alone, with a finding, if its mask omits it."""
+        if wait.operation == "activemask":  # of all that stand at its place, wherever others have stopped
+            together = (each for each in warp if each.wait is not None and each.wait.place == wait.place)
+            return sum(1 << each.lane for each in together)
         if wait.mask >> thread.lane & 1:
             return wait.mask
         self.standstill.left_out(thread, wait)
@@ -518,6 +522,7 @@ _VOTES: dict[str, Callable[[Mapping[int, Wait]], Any]] = {
     "any_sync": lambda waits: any(wait.value for wait in waits.values()),
     "eq_sync": lambda waits: _alike(waits, bool),
     "ballot_sync": lambda waits: _bits(waits, bool),
+    "activemask": lambda waits: rules.UInt32(sum(1 << lane for lane in waits)),
     "match_all_sync": lambda waits: (
         (_bits(waits, lambda value: True), True) if _alike(waits) else (rules.Int32(0), False)
     ),
@@ -618,7 +623,7 @@ class _Standstill:
 # --- What ended a thread, and what it did wrong, in words -----------------------------------------------
 
 #: Kinds of remarks after which the thread does not go on.
-_ENDS_A_THREAD = frozenset({"exception", "out_of_range", "unsupported"})
+_ENDS_A_THREAD = frozenset({"exception", "memory", "out_of_range", "unsupported"})
 #: What a GPU computes silently; Numba checks neither, unless it compiles for debugging.
 _SILENT = (ArithmeticError, ValueError)
 #: How Numba writes what readers call by its name in CUDA C, or without the module.
@@ -651,6 +656,12 @@ def _line_of(error: Exception, file: str) -> int:
     return line
 
 
+_SAID = {
+    RecursionError: "it calls itself endlessly",
+    AssertionError: "what it asserts is not so, and on a GPU nothing checks that; write an if",
+}
+
+
 def _reason(error: Exception) -> str:
     if isinstance(error, NameError):
         return _unknown_name(error)
@@ -659,8 +670,8 @@ def _reason(error: Exception) -> str:
         if re.fullmatch(r"'(u?int|float)\d+' object is not callable", said):
             return f"{said}: a number, such as cuda.laneid or cuda.threadIdx.x, stands without () behind it"
         return said
-    if isinstance(error, RecursionError):
-        return "it calls itself endlessly"
+    if type(error) in _SAID:
+        return _SAID[type(error)]
     said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
     if isinstance(error, _SILENT):
         return f"{said}; a GPU reports nothing and continues with a useless value"

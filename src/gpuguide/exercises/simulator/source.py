@@ -366,7 +366,7 @@ class _Known:
 #: Names of ``cuda`` that Numba has for kernels and this simulator lacks; others are mistyped.
 _LACKING = frozenset(
     {
-        *("activemask", "bfloat16", "cache_hints", "cg", "fp16", "grid_group", "jit", "libdevice"),
+        *("bfloat16", "cache_hints", "cg", "fp16", "grid_group", "jit", "libdevice"),
         *("literal_unroll", "locks", "vector_types", "complex64", "complex128", "c8", "c16"),
         *("ldca", "ldcg", "ldcs", "ldcv", "ldlu", "stcg", "stcs", "stwb", "stwt"),
     }

@@ -374,7 +374,9 @@ class Figures:
     @property
     def most_divergent_line(self) -> int | None:
         """The line of the branch at which the threads of a warp part most often."""
-        lines = [request[0][3] for request in self.branches if len({event[1] for event in request}) > 1]
+        lines = [
+            self.line_of(request[0]) for request in self.branches if len({event[1] for event in request}) > 1
+        ]
         return max(sorted(set(lines)), key=lines.count, default=None)
 
     @cached_property
