@@ -300,6 +300,6 @@ def histogram_kernel(values, counts):
 
 
 def test_a_lock_within_a_block_is_not_followed() -> None:
-    (found, *_) = judge(get(HISTOGRAM), LOCKED, name="histogram_kernel").findings
+    (found, *_) = judged(HISTOGRAM, LOCKED).findings
     assert found.kind == "race"
     assert found.message.endswith("is not followed here: use an atomic operation instead.")
