@@ -122,7 +122,7 @@ def judge_launch(
     elif not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         wrong = _wrong_results(launch, trace)
         findings += [_with_cause(found, launch, before, limits, trace) for found in wrong]
-    if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
+    if not findings and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace
     if not findings:
