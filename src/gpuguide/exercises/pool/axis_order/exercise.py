@@ -13,11 +13,11 @@ from gpuguide.machine.launch import blocks_1d
 # Rows, columns, and threads per block along x and y. The grid covers the longer side along both axes.
 LAUNCHES = (
     ((1, 1), (32, 1)),
-    ((1, 33), (32, 2)),
+    ((1, 33), (32, 1)),
     ((31, 1), (32, 8)),
     ((40, 7), (64, 4)),
     ((9, 30), (16, 16)),
-    ((3, 67), (32, 1)),
+    ((3, 70), (128, 2)),
     ((50, 33), (32, 4)),
     ((0, 5), (32, 8)),
 )
@@ -32,6 +32,8 @@ def calls() -> list[Call]:
 def _call(shape: tuple[int, int], block: tuple[int, int]) -> Call:
     rng = np.random.default_rng(shape)
     image = eighths(rng, -999, 999, shape)
+    if image.size > 200:  # a zero counts as any other, and three decimals are too few
+        image[1, 1:3] = 0, 2**-10
     offset = eighths(rng, 300, 499, shape[1])
     arguments = {"image": image, "offset": offset, "out": poisoned(shape)}
     grid = (blocks_1d(max(shape), block[0]), blocks_1d(max(shape), block[1]))
