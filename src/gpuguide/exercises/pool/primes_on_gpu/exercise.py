@@ -32,7 +32,7 @@ def calls() -> list[Call]:
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     awkward = AWKWARD if n >= 64 else AWKWARD[:-2]
-    numbers = np.array([*awkward, *range(n)][:n] if n > 1 else [1] * n, np.int64)
+    numbers = np.array([*awkward, *(k % 1000 for k in range(n))][:n] if n > 1 else [1] * n, np.int64)
     rng.shuffle(numbers)
     expected = np.array([_is_prime(int(number)) for number in numbers], np.uint8)
     return {"numbers": numbers, "is_prime": poisoned(n, np.uint8)}, {"is_prime": expected}
