@@ -55,6 +55,12 @@ def test_every_launch_is_repeated_and_announced() -> None:
     assert report.notes == ("Each was repeated 3 times.",)
 
 
+def test_what_is_right_bit_by_bit_is_not_compared_element_by_element(monkeypatch) -> None:
+    """A launch may have hundreds of thousands of elements, and is repeated."""
+    monkeypatch.setattr(gpu_judge, "compared", lambda *_: pytest.fail("was compared"))
+    assert judged(double)[0].passed
+
+
 def test_a_launch_for_the_gpu_alone_is_made_here() -> None:
     calls = [replace(call, gpu_only=True) for call in answers.calls()]
     gpu, task = FakeGpu(double), KernelTask(lambda: calls, parameters=("x", "out"))

@@ -288,7 +288,7 @@ def a_shape_may_be_set(cp):
     column = x.view()
     column.shape = (6, 1)
     assert (x.shape, column.shape) == ((6,), (6, 1))
-    with pytest.raises(AttributeError, match="incompatible shape"):
+    with pytest.raises(AttributeError, match="Incompatible shape for in-place"):
         x.reshape(2, 3).T.shape = (6,)
 
 

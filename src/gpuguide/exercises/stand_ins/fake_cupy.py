@@ -161,7 +161,10 @@ class DeviceArray(NDArrayOperatorsMixin):
     def shape(self, shape: Any) -> None:
         seen = self._data.reshape(shape)
         if not np.may_share_memory(seen, self._data) and self._data.size:
-            raise AttributeError("incompatible shape")
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the "
+                "desired shape."
+            )
         self._data = seen
 
     def set(self, arr: Any, stream: Any = None) -> None:
