@@ -193,6 +193,25 @@ CAUSES = {
         ROWS, "sums[row] = total", "cuda.atomic.add(sums, row, total)",
         "sums held nothing, not even zero, before it was changed atomically", "atomic.add",
     ),
+    "bits set in what holds nothing": (
+        PACK, "words[w] = bits", "cuda.atomic.or_(words, w, bits)",
+        "words held nothing, not even zero, before it was changed atomically", "atomic.or_",
+    ),
+    "a quotient as the start of a range": (
+        "smallest_factor", "step * step // 2", "step * step / 2",
+        "'float64' object cannot be interpreted as an integer; use // for an integer quotient", "range(",
+    ),
+    "a place that is taken whole": (
+        "transpose", "tx, ty = cuda.threadIdx.x, cuda.threadIdx.y", "tx, ty = cuda.threadIdx",
+        "are no numbers: take .x, .y or .z of each", "tx, ty",
+    ),
+    "another try, which is a turn": (
+        "smallest_factor", "        cuda.atomic.min(factors, i, step)",
+        "        seen = factors.size\n        while seen > step:\n"
+        "            tried, seen = seen, cuda.atomic.cas(factors, i, seen, step)\n"
+        "            if tried == seen:\n                break",
+        "save some of it; a compare-and-swap that is tried again takes turns, too.", "while",
+    ),
     "a loop around a shuffle that does not end": (
         ROWS, "distance //= 2", "distance -= distance % 2", "The loop at line 13 does not end", "while",
     ),

@@ -107,6 +107,16 @@ def test_device_functions_are_compiled_without_a_gpu() -> None:
             "part = cuda.shared.array(1, 'int32')\ncuda.atomic.add(part, (0,), 1)",
             "line 8: Cannot cast UniTuple(int x 1) to int64.",
         ),
+        (
+            "out[i] = x[0:2].max()",
+            "line 7: what is called there makes an array and returns it, which a kernel cannot do: take "
+            "single elements.",
+        ),
+        (
+            "out[i] = cuda.shfl_sync(0xFFFFFFFF, np.uint32(i), 0)",
+            "line 7: a shuffle takes float32, float64 and signed integers, int32 and int64, alone; write "
+            "int32(...) around the value.",
+        ),
     ],
 )
 def test_what_numba_says_is_put_in_words_and_in_its_place(body: str, said: str) -> None:

@@ -211,11 +211,7 @@ def test_a_check_stays_within_its_budget(name: str) -> None:
     assert largest.accesses <= MOST_ACCESSES
 
 
-# Why an exercise has no such launch.
-SHORT = {"smallest_factor": "the statement says how many numbers there are at most"}
-
-
-@pytest.mark.parametrize("name", [name for name in kernels() if name not in SHORT])
+@pytest.mark.parametrize("name", kernels())
 def test_an_index_of_16_bits_is_too_narrow_for_one_launch(name: str) -> None:
     """And the simulator, which is too slow for that one, has more elements than a block can have threads."""
     calls = list(get(name).task.calls())

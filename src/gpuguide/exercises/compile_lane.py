@@ -192,6 +192,15 @@ def _reason(text: str) -> str:
     text = re.sub(r"Failed in \w+ mode pipeline \(step: [\w ]+\)\s*|: %\S+ = .*", "", text)  # LLVM's own code
     specific = re.findall(r"^\s*\w+Error: (.+?)\.?\s*$", text, re.M)
     tried = re.search(r"^\s*>>> (.+?)\s*$", text, re.M)
+    if "Only accept returning of array" in text:
+        made = "what is called there makes an array and returns it"
+        return f"{made}, which a kernel cannot do: take single elements"
+    if tried and "shfl_sync only supports" in text:
+        signed = "int64" if "int64" in tried[1] else "int32"
+        return (
+            "a shuffle takes float32, float64 and signed integers, int32 and int64, alone; "
+            f"write {signed}(...) around the value"
+        )
     if tried:
         unknown = f"it knows no {_without_literals(tried[1])}"
         return f"{unknown}: {specific[-1]}" if specific else unknown

@@ -122,7 +122,7 @@ def judge_launch(
     elif not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         wrong = _wrong_results(launch, trace)
         findings += [_with_cause(found, launch, before, limits, trace) for found in wrong]
-    if not findings and order == "forward" and trace.depends_on_turns and kernel.taking_turns is not None:
+    if not findings and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace
     if not findings:
@@ -240,12 +240,15 @@ def _wrong_results(launch: Launch, trace: Trace) -> Iterator[Finding]:
 def _with_unset(finding: Finding, view: View, trace: Trace) -> Finding:
     """Say of a wrong element that was only ever changed atomically that it held nothing to begin with."""
     cell = [*view.cells()][_place(finding, view)]
-    if not view.unset or not math.isnan(view.memory.cells[cell]):
+    held, machine = view.memory.cells[cell], trace.machine
+    # What was no number stays none, unless it is replaced.
+    if not view.unset or (isinstance(held, float) and not math.isnan(held)):
         return finding
     kinds = {
-        kind for region, at, kind, *_ in trace.machine.log
+        kind if place not in machine.swaps else WRITE
+        for place, (region, at, kind, *_) in enumerate(machine.log)
         if region is not None and region.memory is view.memory and at == cell and kind != READ
-    }  # fmt: skip
+    }
     if kinds != {ATOMIC}:
         return finding
     cause = f" {finding.array} held nothing, not even zero, before it was changed atomically."
@@ -493,9 +496,10 @@ def _over_limits(kernel: Kernel, limits: Limits, launch: Launch, trace: Trace) -
     yield from _atomics(limits, figures, trace)
     if limits.loop_turns is not None and figures.loop_turns > limits.loop_turns:
         turns = count(figures.loop_turns, "turn")
+        again = "; a compare-and-swap that is tried again takes turns, too" if trace.machine.swaps else ""
         message = (
             f"A thread makes {turns} of loops, where {_allowed(limits.loop_turns)}: share the work, or save "
-            "some of it."
+            f"some of it{again}."
         )
         yield Finding("limit", message, line=trace.machine.loop_beyond(limits.loop_turns))
     for line, kinds in sorted(trace.machine.doubles.items())[:1]:

@@ -508,8 +508,9 @@ class _Rewriter(ast.NodeTransformer):
         )
         self.sites.enter("loop", node.lineno, node)
         node.test = self._branch(node.test)
+        leaving = _leaves_first(node.body)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
-        return self._counted(node)
+        return self._counted(node, leaving)
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         """Count the turns, and tell how many there were: threads that differ in it part."""
@@ -519,8 +520,9 @@ class _Rewriter(ast.NodeTransformer):
         self.sites.enter("loop", node.lineno, node)
         node.iter = self._elements_of(node.iter)
         node.target = self.visit(node.target)
+        leaving = _leaves_first(node.body)
         node.body, node.orelse = self._all(node.body), self._all(node.orelse)
-        return self._counted(node)
+        return self._counted(node, leaving)
 
     def _all(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         return [each for statement in statements for each in _listed(self.visit(statement))]
@@ -532,12 +534,12 @@ class _Rewriter(ast.NodeTransformer):
     def _elements_of(self, node: ast.expr) -> ast.expr:
         return _at(node, _call(EACH, self.visit(node), self._site(node)))
 
-    def _counted(self, node: ast.For | ast.While) -> list[ast.stmt]:
+    def _counted(self, node: ast.For | ast.While, leaving: ast.If | None) -> list[ast.stmt]:
         outer, turn = self._fresh("outer"), self._fresh("turn")
         before = [_assign(outer, _of_tracer("path")), _assign(turn, _tell("enter"))]
         line = ast.Constant(node.lineno)
-        if (leaving := _leaves_first(node.body)) is not None:
-            leaving.insert(-1, _at(leaving[-1], ast.Expr(_tell("not_taken", line))))
+        if leaving is not None:
+            leaving.body.insert(-1, _at(leaving.body[-1], ast.Expr(_tell("not_taken", line))))
         node.body.insert(0, _at(node, _assign(turn, _tell("turn", _name(turn), line))))
         after = ast.Expr(
             _tell("left", _name(outer), _name(turn), self._site(node.iter))
@@ -743,12 +745,24 @@ def is_known(node: ast.expr, variables: Collection[str]) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _leaves_first(body: list[ast.stmt]) -> list[ast.stmt] | None:
-    """Return what a loop does that is left before its turn's work, as ``if low > high: break`` does."""
-    match body[0]:
-        case ast.If(body=[*_, ast.Break() | ast.Return()] as leaving, orelse=[]):
-            return leaving
+def _leaves_first(body: list[ast.stmt]) -> ast.If | None:
+    """Return the branch by which a loop is left before its turn's work, as ``if low > high: break`` does.
+
+    To work out what it asks for, without a look at memory, is no work yet.
+    """
+    for statement in body:
+        match statement:
+            case ast.If(body=[*_, ast.Break() | ast.Return()], orelse=[]):
+                return statement
+            case ast.Assign(targets=[ast.Name()], value=value) if not _calls_or_looks(value):
+                continue
+        return None
     return None
+
+
+def _calls_or_looks(value: ast.expr) -> bool:
+    """Say whether an expression calls a function, or takes an element."""
+    return any(isinstance(node, ast.Call | ast.Subscript) for node in ast.walk(value))
 
 
 def _variables(function: ast.FunctionDef, own: list[ast.AST]) -> set[str]:

@@ -666,15 +666,23 @@ def _reason(error: Exception) -> str:
     if isinstance(error, NameError):
         return _unknown_name(error)
     if isinstance(error, TypeError):
-        said = with_numbas_names(str(error))
-        if re.fullmatch(r"'(u?int|float)\d+' object is not callable", said):
-            return f"{said}: a number, such as cuda.laneid or cuda.threadIdx.x, stands without () behind it"
-        return said
+        return _misfit(with_numbas_names(str(error)))
     if type(error) in _SAID:
         return _SAID[type(error)]
     said = f"{type(error).__name__}{f', {error}' if str(error) else ''}"
     if isinstance(error, _SILENT):
         return f"{said}; a GPU reports nothing and continues with a useless value"
+    return said
+
+
+def _misfit(said: str) -> str:
+    """Add to what Python says of a value of the wrong type what Numba takes in its place."""
+    if re.fullmatch(r"'(u?int|float)\d+' object is not callable", said):
+        return f"{said}: a number, such as cuda.laneid or cuda.threadIdx.x, stands without () behind it"
+    if re.search(r"\bDim\b", said):
+        return "cuda.threadIdx and its like are no numbers: take .x, .y or .z of each"
+    if re.fullmatch(r"'float\d+' object cannot be interpreted as an integer", said):
+        return f"{said}; use // for an integer quotient, or int(...)"
     return said
 
 

@@ -22,6 +22,7 @@ def calls() -> list[Call]:
 def _call(n: int, blocks: int) -> Call:
     rng = np.random.default_rng((n, blocks))
     crossed = rng.integers(0, 2, 32 * n, dtype=np.uint8)
+    crossed[32:64], crossed[64:96] = 1, 0
     words = np.packbits(1 - crossed, bitorder="little").view(np.uint32)
     label = f"n = {n}, {in_words((blocks,), (THREADS,))}"
     arguments = {"crossed": crossed, "words": poisoned(n, np.uint32)}

@@ -29,6 +29,8 @@ def _call(n: int, threads: int) -> Call:
     # Of either sign, and with more digits than half precision has.
     x = places.astype(np.float32) / 8 + 1024
     x = np.where(places % 2, -x, x)
+    if n > 32:  # no number is free to mark a place without an element, and a difference would be rounded
+        x[n // 2 - 2 : n // 2 + 2] = 0, -1, 2.0**80, -(2.0**80)
     expected = np.concatenate([x[1:], x[-1:]])
     label = f"n = {n}, {in_words((1,), (threads,))}"
     turns = -(-n // threads) + SPARE_TURNS

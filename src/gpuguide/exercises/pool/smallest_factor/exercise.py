@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
 
-from gpuguide.exercises.cases import in_words
+from gpuguide.exercises.cases import FAR, in_words
 from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 
 # How many odd numbers, blocks along x, and threads per block. The last number is composite or prime, a square
@@ -21,27 +22,27 @@ LAUNCHES = (
     (25, 3, 32),
     (128, 1, 32),
     (685, 6, 16),
-    (1012, 1, 128),
+    (1105, 1, 160),
     (0, 1, 32),
 )
 
 
 def calls() -> list[Call]:
     """Make launches with a row of blocks for each odd number up to the root of the largest, and more."""
-    # Steps of the last one go beyond 255, which fits into no integer of 8 bits.
-    return [*(_call(*launch) for launch in LAUNCHES), _call(24, 1, 16, rows=140)]
+    # Steps of the last but one go beyond 255, which fits into no integer of 8 bits.
+    far = replace(_call(FAR, 35, 256), gpu_only=True)
+    return [*(_call(*launch) for launch in LAUNCHES), _call(24, 1, 16, rows=140), far]
 
 
 def _call(n: int, blocks: int, threads: int, rows: int = 0) -> Call:
     numbers = np.arange(1, 2 * n, 2, dtype=np.int32)
-    grid = (blocks, rows or max(1, (isqrt(2 * n) - 1) // 2))
-    expected = np.array([_smallest_factor(int(number)) for number in numbers], np.int32)
+    last_row = max(1, (isqrt(2 * n) - 1) // 2)
+    grid = (blocks, rows or last_row)
+    factors = numbers.copy()
+    for step in range(2 * last_row + 1, 1, -2):  # the smallest comes last, and stays
+        factors[step * step // 2 :: step] = step
     label = f"n = {n}, {in_words(grid, (threads, 1))}"
-    return Call(label, grid, (threads, 1), {"factors": numbers}, {"factors": expected})
-
-
-def _smallest_factor(number: int) -> int:
-    return next((j for j in range(3, isqrt(number) + 1, 2) if number % j == 0), number)
+    return Call(label, grid, (threads, 1), {"factors": numbers}, {"factors": factors})
 
 
 EXERCISE = Exercise(

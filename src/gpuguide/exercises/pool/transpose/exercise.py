@@ -13,9 +13,10 @@ from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
 LAUNCHES = (
     ((1, 1), (1, 1)),
     ((31, 5), (1, 1)),
-    ((20, 33), (2, 1)),
-    ((5, 31), (2, 2)),
+    ((5, 31), (2, 1)),
     ((33, 40), (2, 2)),
+    ((2, 100), (5, 1)),
+    ((100, 20), (1, 4)),
     ((0, 5), (1, 1)),
 )
 
@@ -29,6 +30,8 @@ def _call(shape: tuple[int, int], grid: tuple[int, int]) -> Call:
     rng = np.random.default_rng(shape)
     # More digits than half precision has.
     x = (rng.permutation(shape[0] * shape[1]) + 2049).reshape(shape).astype(np.float32) / 8
+    if x.size > 1000:
+        x[1, 1] = 0
     label = f"{matrix_in_words(shape)}, {in_words(grid, (32, 32))}"
     arguments = {"x": x, "out": poisoned(shape[::-1])}
     return Call(label, grid, (32, 32), arguments, {"out": np.ascontiguousarray(x.T)})
