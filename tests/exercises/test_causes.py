@@ -1,7 +1,7 @@
 """The message names the cause: a right answer with one mistake, what is said of it, and the line quoted."""
 
 import pytest
-from pool_answers import changed, judged
+from pool_answers import WRONG, changed, judged
 
 from gpuguide.exercises import get
 from gpuguide.exercises.reading import Answer
@@ -289,6 +289,14 @@ def test_the_cause_is_named(title: str) -> None:
 )
 def test_what_follows_from_a_missed_barrier_is_not_told(right: str, wrong: str) -> None:
     assert len(judged(MATMUL, changed(MATMUL, (right, wrong))).findings) == 1
+
+
+def test_what_stopped_threads_leave_out_is_no_cause() -> None:
+    path = WRONG / "histogram_32_bins.py"
+    first, *others = judged(HISTOGRAM, path.read_text(encoding="utf-8")).findings
+    assert "mine has 32 elements" in first.message
+    assert others
+    assert not any("by none" in each.message or "No thread" in each.message for each in others)
 
 
 def test_the_class_of_a_dtype_makes_numbers() -> None:

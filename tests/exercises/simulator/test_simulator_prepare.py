@@ -373,6 +373,7 @@ MISTYPED = [
     ("cuda.syncthread()", "cuda.syncthread, which no kernel has. Did you mean cuda.syncthreads?"),
     ("math.sqroot(2)", "math.sqroot, which no kernel has. Did you mean math.sqrt?"),
     ("cuda.nothing_like_it", "cuda.nothing_like_it, which no kernel has."),
+    ("out.sise", "out.sise, which no array has. Did you mean out.size?"),
 ]
 
 

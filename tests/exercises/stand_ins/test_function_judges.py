@@ -524,6 +524,7 @@ HALF = """
 def dot(cp, a, b):
     return float(cp.dot(cp.asarray(a, dtype=cp.float16), cp.asarray(b, dtype=cp.float16)))
 """
+NO_PAIR = get("split_kernel").solution.replace("else None", "else (None, None)")
 ASKS_FOR_ZERO = (WRONG / "fill_in_dot_asks_for_zero.py").read_text(encoding="utf-8")
 REMEMBERS_FACTORS = (WRONG / "one_launch_remembers_factors.py").read_text(encoding="utf-8")
 
@@ -532,6 +533,7 @@ REMEMBERS_FACTORS = (WRONG / "one_launch_remembers_factors.py").read_text(encodi
     ("name", "source", "words"),
     [
         ("one_launch", REMEMBERS_FACTORS, "The first one of this shape came out right: keep"),
+        ("split_kernel", NO_PAIR, "the answer must be two vectors or None; got (None, None)."),
         ("fill_in_dot", HALF, "got inf. It is too large for float16, which ends at 65504."),
         ("fill_in_dot", ASKS_FOR_ZERO, "a number came back 2 times (lines 9 and 11); once will do."),
         ("choose_tolerance", NO_LEVELS, "so 1 value per thread;"),

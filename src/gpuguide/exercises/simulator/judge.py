@@ -121,7 +121,10 @@ def judge_launch(
         findings = [finding for finding in findings if finding.kind not in _FOLLOWS]
     elif not any(finding.kind in _ENDS_THE_LAUNCH for finding in findings):
         wrong = _wrong_results(launch, trace)
-        findings += [_with_cause(found, launch, before, limits, trace) for found in wrong]
+        # Threads that were stopped leave out what they would have done: that is no cause.
+        findings += (
+            wrong if findings else [_with_cause(each, launch, before, limits, trace) for each in wrong]
+        )
     if not findings and trace.depends_on_turns and kernel.taking_turns is not None:
         again, findings = _taking_turns(kernel.taking_turns, launch, before, order)
         trace = again if findings else trace

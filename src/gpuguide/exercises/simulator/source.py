@@ -419,9 +419,18 @@ _NO_FUNCTIONS = {
 def _mistyped(node: ast.Attribute, imports: Mapping[str, str]) -> Finding | None:
     module = imports.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
     known: dict[str, Iterable[str]] = {"numba.cuda": _OF_CUDA | _LACKING, "math": vars(math)}
-    if module not in known or node.attr in known[module] or _VECTOR.fullmatch(node.attr):
+    if isinstance(node.value, ast.Name) and not module and node.attr not in names.ATTRIBUTES | {"resize"}:
+        near, owner = difflib.get_close_matches(node.attr, _OF_ARRAYS, 1, 0.7), "array"
+        if not near:  # NumPy's arrays have more
+            return None
+    elif module not in known or node.attr in known[module] or _VECTOR.fullmatch(node.attr):
         return None
-    near = difflib.get_close_matches(node.attr, sorted(_OF_CUDA if module == "numba.cuda" else vars(math)), 1)
+    else:
+        possible = sorted(_OF_CUDA if module == "numba.cuda" else vars(math))
+        near, owner = difflib.get_close_matches(node.attr, possible, 1), "kernel"
     meant = f" Did you mean {ast.unparse(node.value)}.{near[0]}?" if near else ""
-    message = f"Line {node.lineno} uses {ast.unparse(node)}, which no kernel has.{meant}"
+    message = f"Line {node.lineno} uses {ast.unparse(node)}, which no {owner} has.{meant}"
     return Finding("compile", message, line=node.lineno)
+
+
+_OF_ARRAYS = ("size", "shape", "ndim", "dtype", "strides", "itemsize", "nbytes")

@@ -103,7 +103,7 @@ def _wrong(case: str, result: Any, weights: np.ndarray[Any, Any], can_be_split: 
     if result is None:
         return Finding("wrong", f"{case} there are two vectors; got None.") if can_be_split else None
     try:
-        column, row = (np.asarray(x, np.float64) for x in result)
+        column, row = (np.asarray(x, np.float64) for x in result if x is not None)
     except (TypeError, ValueError):
         return Finding("wrong", f"{case} the answer must be two vectors or None; got {shown(result)}.")
     if (column.shape, row.shape) != ((weights.shape[0],), (weights.shape[1],)):
