@@ -20,8 +20,9 @@ def calls() -> list[Call]:
 
 def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
     x = (-rng.uniform(1, 9, n) * 10.0 ** rng.integers(0, 9, n)).astype(np.float32)
-    if n > _PLAIN:  # zero is no mark for a neighbour that does not exist, nor is any number low enough
-        x[-4:] = 0, -3.4e38, -3.3e38, -3.2e38
+    if n > _PLAIN:  # neither zero nor a low number is a mark for a neighbour that does not exist
+        x[:2] = x[-2:] = np.finfo(np.float32).min
+        x[2] = 0
     wide = np.pad(x, 1, constant_values=-np.inf)
     expected = np.maximum(np.maximum(wide[:-2], wide[2:]), x)
     return {"x": x, "out": poisoned(n)}, {"out": expected}

@@ -25,15 +25,17 @@ ENDLESS = 100
 # Rows; the ratio of the largest singular value to the smallest; what a and b are multiplied by; whether the
 # solution's numbers are about 1, or else those of b before.
 CASES = (
-    (1, 1.0, 1.0, False),
-    (5, 10.0, 1.0, False),
-    (40, 1e2, 1.0, False),
-    (64, 3e3, 1.0, False),
-    (40, 5e6, 1.0, False),
+    (1, 1.0, (1.0, 1.0), False),
+    (5, 10.0, (1.0, 1.0), False),
+    (40, 1e2, (1.0, 1.0), False),
+    (64, 3e3, (1.0, 1.0), False),
+    (40, 5e6, (1.0, 1.0), False),
     # As large as the one before, for who keeps its matrix.
-    (40, 5e6, 1e-10, False),
+    (40, 5e6, (1e-10, 1e-10), False),
+    # A small correction is not a small one next to x, nor a small residual next to b.
+    (40, 5e6, (1.0, 1e-10), False),
     # After the third solution the residual is small next to b, and not small enough.
-    (20, 1e6, 1.0, True),
+    (20, 1e6, (1.0, 1.0), True),
 )
 
 
@@ -83,10 +85,10 @@ def solve_single(a: Any, b: Any) -> Any:
 
 def judge(function: Callable[..., Any]) -> Iterator[Finding]:
     """Look at the residuals for several matrices, and count the solutions."""
-    for n, condition, scale, is_plain in CASES:
+    for n, condition, scales, is_plain in CASES:
         solve = Solver()
         case = f"For {count(n, 'unknown')}"
-        found = list(_findings(function, case, solve, *system(n, condition, scale, is_plain)))
+        found = list(_findings(function, case, solve, *system(n, condition, scales, is_plain)))
         if not found and solve.n_calls > MOST_SOLUTIONS:
             message = f"{case} solve was called {solve.n_calls} times; at most {MOST_SOLUTIONS} are allowed."
             found.append(Finding("limit", message))
@@ -178,12 +180,14 @@ def _misshapen(case: str, x: Any, b: Any) -> Finding | None:
     return None
 
 
-def system(n: int, condition: float, scale: float = 1.0, is_plain: bool = False) -> tuple[Any, Any]:
-    """Make a matrix with singular values from `scale` down, and a right side."""
+def system(
+    n: int, condition: float, scales: tuple[float, float] = (1.0, 1.0), is_plain: bool = False
+) -> tuple[Any, Any]:
+    """Make a matrix with singular values from its scale down, and a right side."""
     rng = np.random.default_rng(n)
     left, right = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
-    a, b = (left * np.geomspace(1, 1 / condition, n)) @ right * scale, rng.standard_normal(n)
-    return a, a @ b if is_plain else b * scale
+    a, b = (left * np.geomspace(1, 1 / condition, n)) @ right * scales[0], rng.standard_normal(n)
+    return a, a @ b if is_plain else b * scales[1]
 
 
 EXERCISE = Exercise(
