@@ -32,25 +32,7 @@ _MOST_CAUSES = 3
 
 
 def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
-    """Compile a kernel in this process and compare it with the exercise's limits.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        Whose task is a kernel.
-    answer : Answer
-        The reader's kernel.
-
-    Returns
-    -------
-    LaneReport
-        Not at hand if numba-cuda or a part of NVIDIA's compiler is missing.
-
-    Raises
-    ------
-    ArgumentError
-        The kernel has the wrong parameters.
-    """
+    """Compile a kernel in this process and compare it with the exercise's limits."""
     task = exercise.task
     assert isinstance(task, KernelTask)
     check_parameters(exercise.name, task.parameters, answer)
@@ -79,21 +61,8 @@ def judge_compile(exercise: Exercise, answer: Answer) -> LaneReport:
 
 
 def why_nothing_compiles(capability: tuple[int, int]) -> str:
-    """Say why not even an empty kernel compiles here.
+    """Say why not even an empty kernel compiles here; empty if one does, so that the reader's is at fault.
 
-    Parameters
-    ----------
-    capability : (int, int)
-        Compute capability.
-
-    Returns
-    -------
-    str
-        Two sentences, the second with what to do; empty if an empty kernel compiles, so the reader's is at
-        fault.
-
-    Examples
-    --------
     >>> isinstance(why_nothing_compiles((9, 0)), str)
     True
     """
@@ -133,20 +102,6 @@ def _ptx(
 def compile_finding(error: BaseException, answer: Answer) -> Finding:
     r"""Say in one sentence why Numba cannot compile a kernel, with the reader's line.
 
-    Parameters
-    ----------
-    error : BaseException
-        What Numba raised.
-    answer : Answer
-        The reader's kernel.
-
-    Returns
-    -------
-    Finding
-        Of the kind ``"compile"``.
-
-    Examples
-    --------
     >>> error = TypeError("Failed in cuda mode pipeline (step: x)\nUntyped global name 'f': no type")
     >>> compile_finding(error, Answer("", "k")).message
     "Numba cannot compile it: Untyped global name 'f': no type."

@@ -72,20 +72,8 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 
 
 def is_constant(value: object) -> bool:
-    """Say whether a kernel can hold a value as a constant.
+    """Say whether a kernel can hold a value as a constant: a number, a text, None, a tuple, a small array.
 
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for numbers, strings, None, tuples of these, and small NumPy arrays of numbers.
-
-    Examples
-    --------
     >>> is_constant((16, 2.5)), is_constant([16, 2.5])
     (True, False)
     """
@@ -97,29 +85,8 @@ def is_constant(value: object) -> bool:
 
 
 def evaluate(node: ast.expr, known: Mapping[str, object]) -> object:
-    """Evaluate an expression of literals and known constants without running anything else.
+    """Evaluate an expression of literals and known constants; ValueError if there is anything else to run.
 
-    Parameters
-    ----------
-    node : ast.expr
-        An expression: literals, tuples and their elements, arithmetic, comparisons, names in `known`;
-        ``math.sqrt``, ``max`` and their like; ``np.array`` and its like, NumPy's types and ``float`` of
-        them; ``math.inf`` and its like, and what ``np.finfo`` and ``np.iinfo`` know.
-    known : mapping
-        Constants by name.
-
-    Returns
-    -------
-    object
-        Its value.
-
-    Raises
-    ------
-    ValueError
-        The expression is of another kind.
-
-    Examples
-    --------
     >>> evaluate(ast.parse("2 * (TILE + 1)", mode="eval").body, {"TILE": 16})
     34
     """
@@ -304,23 +271,6 @@ def _dtype(node: ast.expr) -> np.dtype[Any]:
 def encode(value: object) -> object:
     """Turn a constant into data that JSON can hold.
 
-    Parameters
-    ----------
-    value : object
-        A constant, see `is_constant`.
-
-    Returns
-    -------
-    object
-        Numbers, strings, None and dictionaries of them.
-
-    Raises
-    ------
-    ArgumentError
-        `value` is of another kind.
-
-    Examples
-    --------
     >>> encode((1, 2.5))
     {'tuple': [1, 2.5]}
     """
@@ -340,18 +290,6 @@ def encode(value: object) -> object:
 def decode(data: Any) -> object:
     """Turn what `encode` returned back into the constant.
 
-    Parameters
-    ----------
-    data : object
-        Of `encode`.
-
-    Returns
-    -------
-    object
-        The constant.
-
-    Examples
-    --------
     >>> decode(encode((1, np.float32(0.5))))
     (1, np.float32(0.5))
     """

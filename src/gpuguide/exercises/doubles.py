@@ -25,18 +25,6 @@ class Cause:
 def lines_of_doubles(ptx: str) -> frozenset[int]:
     r"""Return the lines of the source whose instructions are in double precision.
 
-    Parameters
-    ----------
-    ptx : str
-        PTX of one kernel that was compiled with line numbers.
-
-    Returns
-    -------
-    frozenset of int
-        Empty if there are no such instructions.
-
-    Examples
-    --------
     >>> lines_of_doubles("\t.loc\t1 6 0\n\tadd.f64 %fd1, %fd2, %fd3;\n\t.loc 1 7 0\n\tadd.f32 %f1, %f2, %f3;")
     frozenset({6})
     """
@@ -50,22 +38,7 @@ def lines_of_doubles(ptx: str) -> frozenset[int]:
 
 
 def causes(compiled: Any, answer: Answer, lines: frozenset[int]) -> tuple[Cause, ...]:
-    """Return what makes the numbers that some lines compute with float64.
-
-    Parameters
-    ----------
-    compiled : object
-        What Numba returned for the kernel, with the types that it inferred.
-    answer : Answer
-        The reader's kernel.
-    lines : frozenset of int
-        Of `lines_of_doubles`.
-
-    Returns
-    -------
-    tuple of Cause
-        In the order of the lines; empty if none is known.
-    """
+    """Return what makes the numbers that some lines compute with float64."""
     inferred = _Inferred(compiled.type_annotation, answer)
     return tuple(
         sorted({cause for each in inferred.statements(lines) for cause in inferred.of_statement(each)})

@@ -44,33 +44,14 @@ class Gpu(Protocol):
 
 
 class CudaGpu:
-    """The real one: CuPy holds the bytes, Numba launches the kernel.
-
-    Parameters
-    ----------
-    kernel : numba.cuda.dispatcher.CUDADispatcher
-        The reader's kernel.
-    """
+    """The real one: CuPy holds the bytes, Numba launches the kernel."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
         self._cupy = cupy()
 
     def launch(self, call: Call, images: Mapping[str, GuardedBytes]) -> dict[str, Array]:
-        """Launch once and wait.
-
-        Parameters
-        ----------
-        call : Call
-            The launch.
-        images : mapping
-            Its arrays, by name.
-
-        Returns
-        -------
-        dict
-            The bytes afterwards.
-        """
+        """Launch once and wait."""
         held = {name: self._cupy.asarray(image.image) for name, image in images.items()}
         arguments = [
             self._array(held[name], images[name]) if name in held else value
@@ -88,25 +69,7 @@ class CudaGpu:
 def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None]) -> LaneReport:
     """Compile a kernel for this machine's GPU and judge all its launches.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        Whose task is a kernel.
-    answer : Answer
-        The reader's kernel.
-    say : callable
-        Called with each launch before it is made, so that a launch that never ends can be named.
-
-    Returns
-    -------
-    LaneReport
-        It comes whatever the kernel does to the GPU, as long as this process lives. Not at hand if CuPy,
-        Numba, NVIDIA's compiler or a driver that takes its code is missing.
-
-    Raises
-    ------
-    ArgumentError
-        The kernel has the wrong parameters.
+    Each is said before it is made, so that one that never ends has a name.
     """
     task = exercise.task
     assert isinstance(task, KernelTask)
@@ -124,26 +87,7 @@ def judge_on_gpu(exercise: Exercise, answer: Answer, say: Callable[[str], None])
 def judge_launches(
     task: KernelTask, answer: Answer, gpu: Gpu, say: Callable[[str], None], n_repeat: int = N_REPEAT
 ) -> LaneReport:
-    """Judge all launches, each several times, until one is wrong.
-
-    Parameters
-    ----------
-    task : KernelTask
-        What to launch.
-    answer : Answer
-        The reader's kernel.
-    gpu : Gpu
-        What launches.
-    say : callable
-        As for `judge_on_gpu`.
-    n_repeat : int
-        Launches of each call.
-
-    Returns
-    -------
-    LaneReport
-        Of the lane ``"gpu"``.
-    """
+    """Judge all launches, each several times, until one is wrong."""
     names = check_parameters("", task.parameters, answer)
     report = LaneReport("gpu", PASSED)
     for call in task.calls():

@@ -19,13 +19,6 @@ Array = np.ndarray[Any, Any]
 class GuardedBytes:
     """The bytes of an array with a poisoned zone on both sides; gaps between its elements are poisoned, too.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Any strides that are not negative.
-    role : str
-        Pattern of the zones, see `gpuguide.measure.buffers.pattern`.
-
     Attributes
     ----------
     image : numpy.ndarray
@@ -33,8 +26,6 @@ class GuardedBytes:
     shape, dtype, strides : tuple of int, numpy.dtype, tuple of int
         Of the array, which begins `GUARD_BYTES` into the image.
 
-    Examples
-    --------
     >>> guarded = GuardedBytes(np.arange(4, dtype=np.int32), "sentinel")
     >>> after = guarded.image.copy()
     >>> guarded.view(after)[0] = 7

@@ -39,27 +39,7 @@ _MOST_FINDINGS = 5
 
 
 def judge_function(exercise: Exercise, function: Callable[..., Any], lane: str = "simulator") -> LaneReport:
-    """Call a reader's function as its exercise prescribes.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        Whose task is a function.
-    function : callable
-        The reader's.
-    lane : str
-        ``"simulator"`` with stand-ins; ``"gpu"`` with the real CuPy, in a worker process.
-
-    Returns
-    -------
-    LaneReport
-        Of that lane.
-
-    Raises
-    ------
-    ArgumentError
-        The function has the wrong parameters.
-    """
+    """Call a reader's function as its exercise prescribes."""
     task = exercise.task
     assert isinstance(task, FunctionTask)
     _check_signature(exercise.name, task.parameters, function)

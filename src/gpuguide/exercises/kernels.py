@@ -43,18 +43,6 @@ class Built:
 def file_name(answer: Answer) -> str:
     """Return the name that the compiler's messages use for an answer's file.
 
-    Parameters
-    ----------
-    answer : Answer
-        A reader's kernel.
-
-    Returns
-    -------
-    str
-        A name that no file has.
-
-    Examples
-    --------
     >>> file_name(Answer("", "k", place="mine.py"))
     '<mine.py>'
     """
@@ -62,23 +50,7 @@ def file_name(answer: Answer) -> str:
 
 
 def build(answer: Answer) -> Built:
-    """Define an answer's functions; device functions are decorated as the reader decorated them.
-
-    Parameters
-    ----------
-    answer : Answer
-        A reader's kernel.
-
-    Returns
-    -------
-    Built
-        Not compiled yet.
-
-    Raises
-    ------
-    Exception
-        Whatever an import raises.
-    """
+    """Define an answer's functions; device functions are decorated as the reader decorated them."""
     tree = ast.parse(answer.source)
     options = dict(_decorated(tree))
     namespace: dict[str, Any] = {"__name__": "gpuguide_answer", **answer.constants}

@@ -27,27 +27,6 @@ __all__ = ["choose_lanes", "judge", "judge_in_lanes", "why_no_gpu", "why_undecid
 def choose_lanes(exercise: Exercise, lanes: Sequence[str] | None) -> tuple[str, ...]:
     """Return the lanes to judge in, in their order.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        Whose lanes there are.
-    lanes : sequence of str or None
-        The lanes that the reader asks for; None for all lanes of the exercise.
-
-    Returns
-    -------
-    tuple of str
-        At least one.
-
-    Raises
-    ------
-    ArgumentError
-        The exercise has no such lane.
-    UnknownNameError
-        There is no lane of that name.
-
-    Examples
-    --------
     >>> from gpuguide.exercises.pool import get
     >>> choose_lanes(get("guard"), ["compile", "simulator"])
     ('simulator', 'compile')
@@ -79,27 +58,8 @@ def judge_in_lanes(
 ) -> tuple[LaneReport, ...]:
     """Judge an answer in one lane after the other, until one fails.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        One of the pool.
-    answer : Answer
-        The reader's function.
-    lanes : sequence of str
-        Of `choose_lanes`.
-    judge_here : callable, optional
-        Judges in this process, as the simulator does for a kernel.
-    missing : mapping
-        Lanes that are not at hand for this answer, with the reason.
-    tell : callable
-        Called with each lane before it judges.
-    start : callable
-        Starts the worker process for some lanes; for tests.
-
-    Returns
-    -------
-    tuple of LaneReport
-        One for each lane that was tried.
+    `judge_here` judges in this process, as the simulator does for a kernel; `missing` tells why lanes are not
+    at hand for this answer; `tell` gets each lane before it judges.
     """
     reports: list[LaneReport] = []
     with ExitStack() as workers:
@@ -126,18 +86,7 @@ def judge_in_lanes(
 
 
 def why_undecided(exercise: Exercise) -> str:
-    """Say why the lane that decides an exercise is not at hand; empty if it is, or if any lane will do.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        The exercise.
-
-    Returns
-    -------
-    str
-        One or two sentences.
-    """
+    """Say why the lane that decides an exercise is not at hand; empty if it is, or if any lane will do."""
     lane = exercise.decided_in
     if lane == "compile":
         return _why_not(lane) or compilers.why_not(compilers.capability())
@@ -176,34 +125,6 @@ def judge(
 ) -> LaneReport:
     """Judge source text in one lane; nothing is shown and nothing remembered.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        What is asked for.
-    source : str
-        A file's text: for a kernel, only functions, imports and constants are read; the text of a host
-        function is executed.
-    name : str
-        Name of the function; by default the last one at the top level.
-    constants : mapping
-        More constants, by name.
-    lane : str
-        ``"simulator"`` and ``"compile"`` judge in this process, ``"gpu"`` in one of its own.
-
-    Returns
-    -------
-    LaneReport
-        What the lane says.
-
-    Raises
-    ------
-    ArgumentError
-        The text is not Python, or holds no function or one with the wrong parameters.
-    UnknownNameError
-        There is no such lane or function.
-
-    Examples
-    --------
     >>> from gpuguide.exercises.pool import get
     >>> judge(get("guard"), get("guard").solution).passed
     True

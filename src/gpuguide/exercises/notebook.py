@@ -23,20 +23,6 @@ def skip_without_gpu(*exercises: str) -> None:
     What is left runs as it stands: the cells that define or check the function of an exercise, and those that
     only import and define. In a script there are no cells to skip, so it ends here.
 
-    Parameters
-    ----------
-    *exercises : str
-        Names of the exercises in this notebook.
-
-    Raises
-    ------
-    SystemExit
-        In a script, without a GPU; with the reason.
-    UnknownNameError
-        There is no such exercise.
-
-    Examples
-    --------
     >>> from gpuguide.exercises import skip_without_gpu
     >>> skip_without_gpu("guard")  # doctest: +SKIP
     This computer has no NVIDIA GPU, or no driver for it. Cells that need one are skipped.

@@ -19,25 +19,7 @@ _Array = np.ndarray[Any, Any]
 
 
 def as_launched(arguments: Mapping[str, Any], unset: Collection[str]) -> dict[str, Any]:
-    """Return the arguments of a launch as the simulator takes them; arrays that overlap share their cells.
-
-    Parameters
-    ----------
-    arguments : mapping
-        NumPy arrays and numbers by name.
-    unset : collection of str
-        The arrays that hold nothing yet.
-
-    Returns
-    -------
-    dict
-        `View` objects and numbers by the same names.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is none that a kernel takes, or two arrays overlap without coinciding.
-    """
+    """Return the arguments of a launch as the simulator takes them; arrays that overlap share their cells."""
     arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
     homes = _homes(arrays)
     memories = {id(home): Memory(_dtype(name, home), _cells(home)) for name, home in homes.items()}

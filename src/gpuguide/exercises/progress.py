@@ -29,14 +29,6 @@ Progress = dict[str, str]
 def location() -> Path:
     """Return the file that holds the progress.
 
-    Returns
-    -------
-    pathlib.Path
-        The value of ``GPUGUIDE_PROGRESS``, else ``progress.json`` in the user's data folder. It need not
-        exist.
-
-    Examples
-    --------
     >>> location().suffix
     '.json'
     """
@@ -45,18 +37,7 @@ def location() -> Path:
 
 
 def read() -> Progress:
-    """Read the progress.
-
-    Returns
-    -------
-    dict
-        Exercise -> date on which it was first passed; empty if nothing is stored yet.
-
-    Raises
-    ------
-    ProgressError
-        There is a file, but it cannot be read.
-    """
+    """Read the progress."""
     path = location()
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -79,18 +60,7 @@ def _checked(data: Any) -> Progress:
 
 
 def remember(name: str) -> None:
-    """Note that an exercise was passed today; the first time counts.
-
-    Parameters
-    ----------
-    name : str
-        The exercise.
-
-    Raises
-    ------
-    ProgressError
-        The file cannot be read or written.
-    """
+    """Note that an exercise was passed today; the first time counts."""
     progress = read()
     if name not in progress:
         progress[name] = datetime.now(UTC).date().isoformat()
@@ -98,18 +68,7 @@ def remember(name: str) -> None:
 
 
 def forget() -> bool:
-    """Delete the progress.
-
-    Returns
-    -------
-    bool
-        Whether there was any.
-
-    Raises
-    ------
-    ProgressError
-        The file cannot be deleted.
-    """
+    """Delete the progress."""
     try:
         location().unlink()
     except FileNotFoundError:

@@ -35,18 +35,6 @@ class Resources:
 def count_float64(ptx: str) -> int:
     r"""Count the instructions of PTX that calculate or convert in double precision.
 
-    Parameters
-    ----------
-    ptx : str
-        PTX of one kernel; functions that it calls are counted, too.
-
-    Returns
-    -------
-    int
-        Loads, stores and moves left out.
-
-    Examples
-    --------
     >>> count_float64("\tadd.f64 %fd1, %fd2, %fd3;\n\tld.global.f64 %fd2, [%rd1];\n\tadd.f32 %f1, %f2, %f3;")
     1
     """
@@ -56,13 +44,7 @@ def count_float64(ptx: str) -> int:
 
 @cache
 def find() -> str | None:
-    """Return the path of ptxas.
-
-    Returns
-    -------
-    str or None
-        That of NVIDIA's wheel, else of the PATH; None without either.
-    """
+    """Return the path of ptxas."""
     spec = importlib.util.find_spec("nvidia")
     for root in (spec.submodule_search_locations or ()) if spec else ():
         for path in sorted(Path(root).glob("*/bin/ptxas*")):
@@ -71,20 +53,7 @@ def find() -> str | None:
 
 
 def assemble(ptx: str, capability: tuple[int, int]) -> Resources | None:
-    """Assemble PTX and read what a thread takes.
-
-    Parameters
-    ----------
-    ptx : str
-        PTX of one kernel.
-    capability : (int, int)
-        Compute capability.
-
-    Returns
-    -------
-    Resources or None
-        None without ptxas, or with one that does not know this GPU.
-    """
+    """Assemble PTX and read what a thread takes."""
     ptxas = find()
     if ptxas is None:
         return None

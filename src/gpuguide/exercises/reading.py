@@ -74,8 +74,6 @@ class Answer:
     is_kernel : bool
         Whether a kernel was made of the function, with ``@cuda.jit`` or by a call.
 
-    Examples
-    --------
     >>> Answer("def k(x):\n    x[0] = 1\n", "k").line(2)
     '    x[0] = 1'
     """
@@ -101,27 +99,6 @@ class Answer:
 def check_parameters(exercise: str, expected: tuple[str, ...], answer: Answer) -> tuple[str, ...]:
     """Return the names of a kernel's parameters, if they match the expected ones.
 
-    Parameters
-    ----------
-    exercise : str
-        Name of the exercise, for the message.
-    expected : tuple of str
-        Names in the statement; empty if it leaves them open.
-    answer : Answer
-        The kernel.
-
-    Returns
-    -------
-    tuple of str
-        The reader's own names, which may differ from the statement's.
-
-    Raises
-    ------
-    ArgumentError
-        Their number or order is wrong.
-
-    Examples
-    --------
     >>> check_parameters("guard", ("x", "out"), Answer("def k(a, out): pass", "k"))
     ('a', 'out')
     """
@@ -144,23 +121,6 @@ def check_parameters(exercise: str, expected: tuple[str, ...], answer: Answer) -
 def definition(answer: Answer) -> ast.FunctionDef:
     r"""Return the syntax tree of an answer's function.
 
-    Parameters
-    ----------
-    answer : Answer
-        A reader's.
-
-    Returns
-    -------
-    ast.FunctionDef
-        Of the function that is judged.
-
-    Raises
-    ------
-    ArgumentError
-        There is none of its name.
-
-    Examples
-    --------
     >>> definition(Answer("\ndef k(x): pass", "k")).lineno
     2
     """
@@ -176,27 +136,6 @@ def definition(answer: Answer) -> ast.FunctionDef:
 def plain_function(exercise: str, function: object, *, kernel: bool = True) -> FunctionType:
     """Return the Python function behind what a reader passed in.
 
-    Parameters
-    ----------
-    exercise : str
-        Name of the exercise, for the message.
-    function : object
-        A kernel, be it Numba's, its simulator's, or a function without a decorator.
-    kernel : bool
-        Whether the exercise asks for a kernel.
-
-    Returns
-    -------
-    function
-        As it was defined with ``def``.
-
-    Raises
-    ------
-    ArgumentError
-        It is something else; the message says what to pass instead.
-
-    Examples
-    --------
     >>> def double(x): ...
     >>> plain_function("guard", double) is double
     True
@@ -256,28 +195,7 @@ def _described(value: object) -> str:
 
 
 def read(exercise: str, function: object, *, kernel: bool = True) -> Answer:
-    """Take a function of this session apart.
-
-    Parameters
-    ----------
-    exercise : str
-        Name of the exercise, for messages.
-    function : object
-        As for `plain_function`.
-    kernel : bool
-        As for `plain_function`.
-
-    Returns
-    -------
-    Answer
-        The function's source, that of the functions it calls, and the constants they use.
-
-    Raises
-    ------
-    ArgumentError
-        It is not a function, its source cannot be found, or it refers to something that cannot be sent as
-        text.
-    """
+    """Take a function of this session apart."""
     plain = plain_function(exercise, function, kernel=kernel)
     collected = _Collected(exercise)
     collected.add(plain.__name__, plain)
@@ -296,20 +214,6 @@ def read(exercise: str, function: object, *, kernel: bool = True) -> Answer:
 def quotable(exercise: str, function: FunctionType) -> Answer:
     """Return a function's own source, to quote lines of it.
 
-    Parameters
-    ----------
-    exercise : str
-        Name of the exercise.
-    function : function
-        Of `plain_function`.
-
-    Returns
-    -------
-    Answer
-        Without text if the source cannot be found.
-
-    Examples
-    --------
     >>> answer = quotable("guard", quotable)
     >>> answer.name, answer.place
     ('quotable', 'reading.py')
@@ -445,59 +349,13 @@ def _is_of_cuda(value: Any) -> bool:
 
 
 def read_file(path: Path, name: str = "", preferred: str = "") -> Answer:
-    """Extract a kernel from a file by its syntax tree; nothing in the file is executed.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A Python file.
-    name : str
-        Name of the kernel; by default the one called `preferred`, else the last function of the file.
-    preferred : str
-        See `name`.
-
-    Returns
-    -------
-    Answer
-        With the functions that the kernel calls, and the imports and constants they use.
-
-    Raises
-    ------
-    ArgumentError
-        The file cannot be read or is not Python, or the kernel needs something that only executing the
-        file would make.
-    UnknownNameError
-        There is no function of this name.
-    """
+    """Extract a kernel from a file by its syntax tree; nothing in the file is executed."""
     return read_source(_text(path), name, preferred, place=path.name)
 
 
 def read_source(text: str, name: str = "", preferred: str = "", place: str = "answer.py") -> Answer:
     r"""Extract a kernel from a text by its syntax tree; nothing in it is executed.
 
-    Parameters
-    ----------
-    text : str
-        Python source.
-    name, preferred : str
-        As for `read_file`.
-    place : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    Answer
-        As of `read_file`.
-
-    Raises
-    ------
-    ArgumentError
-        As of `read_file`.
-    UnknownNameError
-        There is no function of this name.
-
-    Examples
-    --------
     >>> read_source("N = 4\ndef k(x):\n    x[0] = N\nprint('never')").constants
     {'N': 4}
     """
@@ -511,25 +369,6 @@ def read_source(text: str, name: str = "", preferred: str = "", place: str = "an
 def parse(text: str, place: str) -> ast.Module:
     """Parse Python source.
 
-    Parameters
-    ----------
-    text : str
-        Python source.
-    place : str
-        Name of the file, for the message.
-
-    Returns
-    -------
-    ast.Module
-        Its syntax tree.
-
-    Raises
-    ------
-    ArgumentError
-        It is not Python; the message names and quotes the line.
-
-    Examples
-    --------
     >>> len(parse("x = 1", "answer.py").body)
     1
     """
@@ -545,25 +384,6 @@ def parse(text: str, place: str) -> ast.Module:
 def last_function(text: str, place: str = "answer.py") -> str:
     r"""Return the name of the last function at the top level of a text.
 
-    Parameters
-    ----------
-    text : str
-        Python source.
-    place : str
-        Name of the file, for messages.
-
-    Returns
-    -------
-    str
-        The function that is judged by default.
-
-    Raises
-    ------
-    ArgumentError
-        It is not Python, or has no function.
-
-    Examples
-    --------
     >>> last_function("def one(): pass\ndef two(): pass")
     'two'
     """
@@ -816,27 +636,7 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 
 def read_host_file(path: Path, name: str = "", preferred: str = "") -> Answer:
-    """Read a file that holds a function of the host; a worker process will execute it.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        A Python file.
-    name : str
-        Name of the function, at its top level.
-    preferred : str
-        Name of the function where none is asked for; if there is none of that name, the last one counts.
-
-    Returns
-    -------
-    Answer
-        The whole text.
-
-    Raises
-    ------
-    ArgumentError, UnknownNameError
-        The file cannot be read, is no Python, or has no such function.
-    """
+    """Read a file that holds a function of the host; a worker process will execute it."""
     text = _text(path)
     chosen = _choose(_functions(parse(text, path.name)), name, preferred, path.name)
     return Answer(text, chosen, place=path.name, folder=str(path.resolve().parent))
@@ -847,29 +647,6 @@ def execute(
 ) -> Callable[..., Any]:
     r"""Execute source text and return one of its functions.
 
-    Parameters
-    ----------
-    text : str
-        Python source.
-    name : str
-        Name of a function at its top level.
-    path : pathlib.Path
-        Where it stands, for tracebacks.
-    constants : mapping
-        Names that are there from the beginning.
-
-    Returns
-    -------
-    callable
-        The function.
-
-    Raises
-    ------
-    ArgumentError
-        The text raises an error.
-
-    Examples
-    --------
     >>> execute("def one():\n    return 1", "one", Path("answer.py"))()
     1
     """
@@ -970,18 +747,6 @@ _WHAT: dict[type[ast.AST], str] = {
 def unsupported(answer: Answer) -> list[Finding]:
     r"""Find the first thing in an answer that a kernel cannot contain.
 
-    Parameters
-    ----------
-    answer : Answer
-        A kernel, and the functions that it calls.
-
-    Returns
-    -------
-    list of Finding
-        At most one, of the kind ``"compile"``.
-
-    Examples
-    --------
     >>> print(*unsupported(Answer("def k(x):\n    y = [1, 2]\n    x[0] = y[0]", "k")))
     Line 2 holds a list: a kernel cannot make one; use cuda.local.array or a tuple.
     """
@@ -1039,18 +804,6 @@ def _decorated_wrongly(function: ast.FunctionDef, kernel: str) -> str:
 def undefined(answer: Answer) -> list[Finding]:
     r"""Find the first name that nothing defines: a compiler looks at lines, too, that no thread came to.
 
-    Parameters
-    ----------
-    answer : Answer
-        A kernel, and the functions that it calls.
-
-    Returns
-    -------
-    list of Finding
-        At most one, of the kind ``"compile"``.
-
-    Examples
-    --------
     >>> print(*undefined(Answer("def k(x):\n    if x.size < 0:\n        x[0] = y", "k")))
     Line 3 uses y, which is not defined.
     """

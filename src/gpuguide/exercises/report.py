@@ -47,8 +47,6 @@ class LaneReport:
     result : str
         An array that the kernel writes, as it calls it (simulator).
 
-    Examples
-    --------
     >>> LaneReport("gpu", NOT_AT_HAND, "There is no GPU.").passed
     False
     """
@@ -95,23 +93,6 @@ class LaneReport:
     def from_json(cls, data: Mapping[str, Any]) -> LaneReport:
         """Rebuild a report.
 
-        Parameters
-        ----------
-        data : mapping
-            Of `as_json`, through JSON.
-
-        Returns
-        -------
-        LaneReport
-            Equal to the one that was written.
-
-        Raises
-        ------
-        KeyError, TypeError
-            The data is something else.
-
-        Examples
-        --------
         >>> report = LaneReport("compile", "passed", notes=("14 registers per thread.",))
         >>> LaneReport.from_json(report.as_json()) == report
         True

@@ -29,23 +29,6 @@ _WIDTH = 88
 def perform(options: argparse.Namespace) -> int:
     """Do what the command line asks for.
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-        ``action`` is ``"list"``, ``"show"``, ``"start"``, ``"check"`` or ``"reset"``; the rest belongs to it.
-
-    Returns
-    -------
-    int
-        0 when all went well, 1 when an answer did not pass.
-
-    Raises
-    ------
-    UnknownNameError, ArgumentError, ProgressError
-        The message says what to do.
-
-    Examples
-    --------
     >>> options = argparse.Namespace(action="show", name="guard", hint=None, solution=True)
     >>> perform(options) # doctest: +ELLIPSIS
     from numba import cuda

@@ -21,20 +21,6 @@ def mismatch(answer: Answer, arguments: Mapping[str, Any]) -> list[Finding]:
 
     Numba does not: given one signature, it hands over the arrays as if they were of these types.
 
-    Parameters
-    ----------
-    answer : Answer
-        The reader's kernel.
-    arguments : mapping
-        NumPy arrays and numbers, in the order of the parameters.
-
-    Returns
-    -------
-    list of Finding
-        At most one, of the kind ``"signature"``.
-
-    Examples
-    --------
     >>> kernel = Answer('@cuda.jit("void(float64[:])")\ndef k(x):\n    x[0] = 1', "k")
     >>> print(*mismatch(kernel, {"x": np.zeros(4, np.float32)}))
     Line 1 says float64[:] of x, and this launch hands over float32[::1]; Numba would not notice.

@@ -30,27 +30,7 @@ _MANY_THREADS = 1024
 
 
 def judge_simulated(exercise: Exercise, answer: Answer) -> LaneReport:
-    """Trace a kernel in every launch of an exercise.
-
-    Parameters
-    ----------
-    exercise : Exercise
-        Whose task is a kernel.
-    answer : Answer
-        The reader's kernel.
-
-    Returns
-    -------
-    LaneReport
-        With the findings of the first launch that is wrong and a drawing, or with the figures of the
-        launch that touches memory most often. Not at hand if the kernel uses something that the simulator
-        does not have.
-
-    Raises
-    ------
-    ArgumentError
-        The kernel has the wrong parameters.
-    """
+    """Trace a kernel in every launch of an exercise."""
     # A check makes a million tuples, none of which knows itself: to search them takes a sixth of the time.
     with quiet():
         return _judged(exercise, answer)
@@ -128,20 +108,6 @@ def _holds_nothing(x: np.ndarray[Any, Any]) -> bool:
 def with_line(finding: Finding, answer: Answer) -> Finding:
     r"""Add to a wrong element the lines that store into its array.
 
-    Parameters
-    ----------
-    finding : Finding
-        Of any kind; one that has a line is returned as it is.
-    answer : Answer
-        The reader's kernel.
-
-    Returns
-    -------
-    Finding
-        With the lines, if any were found.
-
-    Examples
-    --------
     >>> answer = Answer("def k(x, out):\n    out[0] = 0\n    out[1] = x[1]", "k")
     >>> with_line(Finding("wrong", "out[2] is wrong.", array="out"), answer).lines
     (2, 3)

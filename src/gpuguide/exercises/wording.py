@@ -146,24 +146,6 @@ _OF_MATRICES = {
 def advice(kind: str, *, kernel: bool, n_axes: int = 1, index: str = "This index") -> str:
     """Return what to look at next.
 
-    Parameters
-    ----------
-    kind : str
-        Of the finding.
-    kernel : bool
-        Whether a kernel was judged, and not a function of the host.
-    n_axes : int
-        Axes of the array that the finding names.
-    index : str
-        The index that it names, to begin a sentence.
-
-    Returns
-    -------
-    str
-        One or two sentences.
-
-    Examples
-    --------
     >>> advice("input_changed", kernel=True)
     'Others may still need the input. Which array should be written instead?'
     """

@@ -30,27 +30,7 @@ __all__ = ["main", "perform"]
 
 
 def perform(job: Mapping[str, Any], lane: str, say: Callable[[str], None]) -> LaneReport:
-    """Judge what a job describes, in this process.
-
-    Parameters
-    ----------
-    job : mapping
-        Of `worker_process.describe`.
-    lane : str
-        Which lane to judge in.
-    say : callable
-        Called with each launch before it is made.
-
-    Returns
-    -------
-    LaneReport
-        Of that lane.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such exercise.
-    """
+    """Judge what a job describes, in this process."""
     exercise = pool.get(job["exercise"])
     constants = {name: decode(value) for name, value in job["constants"].items()}
     answer = Answer(job["source"], job["name"], constants, job["place"], job["folder"])
@@ -65,18 +45,7 @@ def perform(job: Mapping[str, Any], lane: str, say: Callable[[str], None]) -> La
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Import what the lanes need, read the job, and write a report for each lane that is asked for.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        The lanes.
-
-    Returns
-    -------
-    int
-        0.
-    """
+    """Import what the lanes need, read the job, and write a report for each lane that is asked for."""
     answers = _take_standard_output()
     # Imports take longer than judging, so they run while the session still simulates. An import that fails
     # here fails again where it is needed, with its own message.

@@ -66,20 +66,6 @@ class Ended:
 def describe(exercise: Exercise, answer: Answer) -> dict[str, Any]:
     """Write a job for a worker.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        One of the pool.
-    answer : Answer
-        The reader's function.
-
-    Returns
-    -------
-    dict
-        Data that JSON can hold.
-
-    Examples
-    --------
     >>> from gpuguide.exercises.pool import get
     >>> describe(get("guard"), Answer("def k(): pass", "k"))["exercise"]
     'guard'
@@ -96,15 +82,7 @@ def describe(exercise: Exercise, answer: Answer) -> dict[str, Any]:
 
 
 class WorkerProcess:
-    """A process that starts at once, so that its imports run while the simulator judges.
-
-    Parameters
-    ----------
-    lanes : sequence of str
-        What it will be asked for.
-    command : sequence of str, optional
-        What to run instead of the worker; for tests.
-    """
+    """A process that starts at once, so that its imports run while the simulator judges."""
 
     def __init__(self, lanes: Sequence[str], command: Sequence[str] | None = None) -> None:
         # -P keeps the reader's folder off the path: a file numba.py there must not be taken for Numba.
@@ -139,22 +117,7 @@ class WorkerProcess:
         self.close()
 
     def judge(self, lane: str, job: Mapping[str, Any], limit_s: float) -> Ended:
-        """Ask for a lane's report, and wait for it.
-
-        Parameters
-        ----------
-        lane : str
-            One of those that it was started for.
-        job : mapping
-            Of `describe`; the first one counts.
-        limit_s : float
-            Seconds; when they are over, the process is killed.
-
-        Returns
-        -------
-        Ended
-            What it wrote meanwhile.
-        """
+        """Ask for a lane's report, and wait for it."""
         deadline = time.monotonic() + limit_s
         asked = [*([] if self._has_job else [job]), {"lane": lane}]
         # A process that reads nothing must not hold this one up.
@@ -253,21 +216,6 @@ def _environment(variables: Mapping[str, str]) -> dict[str, str]:
 def read_ending(lane: str, ended: Ended) -> LaneReport:
     """Turn the end of a worker process into a report.
 
-    Parameters
-    ----------
-    lane : str
-        The lane that it ran.
-    ended : Ended
-        How it ended.
-
-    Returns
-    -------
-    LaneReport
-        The worker's own report; a finding if it died or hung during a launch; else not at hand, with the
-        reason.
-
-    Examples
-    --------
     >>> print(read_ending("gpu", Ended(1, (), "ImportError: no such library")).reason)
     The worker process gave no verdict (exit status 1): ImportError: no such library
     """

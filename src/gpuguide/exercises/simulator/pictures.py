@@ -78,22 +78,7 @@ class Picture:
 
 
 def picture(trace: Trace, finding: Finding, most: int = MOST) -> Picture | None:
-    """Make the picture of a finding.
-
-    Parameters
-    ----------
-    trace : Trace
-        Of the launch in which it was found.
-    finding : Finding
-        What to show.
-    most : int
-        Threads, and elements, that are shown at most.
-
-    Returns
-    -------
-    Picture or None
-        None where there is nothing to draw.
-    """
+    """Make the picture of a finding."""
     remarks = trace.remarks.get(finding, ())
     if remarks and remarks[0].states:
         return _of_a_barrier(trace.geometry, remarks[0], most)

@@ -23,28 +23,7 @@ def first_wrong(
     cast: Callable[[Any], Any],
     is_untouched: Callable[[int], bool],
 ) -> Finding | None:
-    """Find the first element that is not what it should be.
-
-    Parameters
-    ----------
-    name : str
-        The array, as the reader calls it.
-    shape : tuple of int
-        Its shape.
-    got, expected : sequence
-        Its elements in C order.
-    tolerance : float
-        Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
-    cast : callable
-        Makes of an expected value what the array can hold of it.
-    is_untouched : callable
-        Says of a place whether nothing was written there.
-
-    Returns
-    -------
-    Finding or None
-        None if all are right.
-    """
+    """Find the first element that is not what it should be."""
     differs = _differing(tolerance, cast)
     pairs = enumerate(zip(got, expected, strict=True))
     # NaN is also what an element holds that nobody has written to yet.

@@ -161,30 +161,10 @@ def rewrite(
     *,
     pauses: bool = False,
 ) -> Rewritten:
-    """Rewrite the functions of a kernel's source.
+    """Rewrite the functions of a kernel's source, in place.
 
-    Parameters
-    ----------
-    functions : iterable of ast.FunctionDef
-        All of them; they are changed.
-    imports : mapping
-        Full names by the names that they are bound to: ``{"cuda": "numba.cuda"}``.
-    attributes : collection of str
-        All attributes that a kernel may look up, of whatever; for any other a complaint is put in its place.
-    kernel : str
-        Name of the function whose returns are told.
-    pauses : bool
-        Whether a thread pauses before each atomic operation, so that others can come between two of them.
-
-    Returns
-    -------
-    Rewritten
-        The changed functions.
-
-    Raises
-    ------
-    ArgumentError
-        They hold what no kernel can do.
+    `imports` holds full names by the names that they are bound to. An attribute that is not among those a
+    kernel may look up gives way to a complaint. With pauses others can come between atomic operations.
     """
     tops = [_Unaliased(function, imports).visit(function) for function in functions]
     nodes = [node for top in tops for node in ast.walk(top)]

@@ -15,24 +15,6 @@ __all__ = ["compare_values", "unchanged"]
 def compare_values(case: str, result: Any, expected: Any, tolerance: float = 0.0) -> Finding | None:
     """Compare an array of the host, or a number, with what was expected.
 
-    Parameters
-    ----------
-    case : str
-        What the function was called with, in words, to begin the message with.
-    result : numpy.ndarray or number
-        What it returned, on the host.
-    expected : numpy.ndarray or number
-        Of the wanted shape and dtype.
-    tolerance : float
-        Largest absolute difference.
-
-    Returns
-    -------
-    Finding or None
-        Names the first element that differs.
-
-    Examples
-    --------
     >>> compare_values("For a vector", np.array([1.0, 2.0]), np.array([1.0, 2.0])) is None
     True
     >>> print(compare_values("For a vector", np.array([1.0, 3.0]), np.array([1.0, 2.0])))
@@ -64,22 +46,6 @@ def compare_values(case: str, result: Any, expected: Any, tolerance: float = 0.0
 def unchanged(case: str, name: str, array: Any, copy: Any) -> Finding | None:
     """Check that an input did not change.
 
-    Parameters
-    ----------
-    case : str
-        What the function was called with, in words.
-    name : str
-        Of the input.
-    array, copy : numpy.ndarray or list
-        The input afterwards and before.
-
-    Returns
-    -------
-    Finding or None
-        What is wrong.
-
-    Examples
-    --------
     >>> x = np.zeros(3)
     >>> unchanged("For a vector", "x", x, np.zeros(3)) is None
     True

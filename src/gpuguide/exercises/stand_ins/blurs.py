@@ -46,18 +46,6 @@ class BlurCall:
 def blurred(contents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return what a blur makes of an array.
 
-    Parameters
-    ----------
-    contents : numpy.ndarray
-        Of the host.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of the same shape and type.
-
-    Examples
-    --------
     >>> blurred(np.array([3.0, 0.0, 0.0, 0.0]))
     array([1., 1., 0., 1.])
     """
@@ -71,19 +59,6 @@ class VirtualBlur:
     Its first call on the host takes longer, as that of a library that starts its threads does. Time grows
     with the bytes that are read and written.
 
-    Parameters
-    ----------
-    cp : FakeCupy
-        The module and, with it, the machine.
-    dtype : numpy dtype
-        Type of the image that it will get.
-    host_rate, device_rate : float
-        Bytes per nanosecond on each side.
-    set_up_ns : int
-        Extra time of the first call on the host.
-    image : numpy.ndarray, optional
-        What it should blur.
-
     Attributes
     ----------
     dtype : numpy dtype
@@ -91,8 +66,6 @@ class VirtualBlur:
     calls : list of BlurCall
         In order.
 
-    Examples
-    --------
     >>> cp = FakeCupy()
     >>> blur = VirtualBlur(cp, np.dtype(float), host_rate=1, device_rate=100, set_up_ns=0)
     >>> out = np.ones(4)

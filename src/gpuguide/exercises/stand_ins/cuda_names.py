@@ -19,18 +19,6 @@ def cuda_names(gpu: VirtualGpu) -> Any:
     There is one device, and what it has to do runs in order, whatever its stream. But to wait for a stream is
     to wait for what that stream has to do.
 
-    Parameters
-    ----------
-    gpu : VirtualGpu
-        The machine behind it.
-
-    Returns
-    -------
-    object
-        With the names as attributes.
-
-    Examples
-    --------
     >>> gpu = VirtualGpu()
     >>> cuda = cuda_names(gpu)
     >>> launch = gpu.launch("scale", busy_ns=1_000_000)

@@ -107,18 +107,6 @@ def importable() -> Iterator[None]:
 def standing_in(function: Callable[..., Any]) -> Iterator[None]:
     """Let a function find a stand-in where it looks for CuPy, from the moment that one is made.
 
-    Parameters
-    ----------
-    function : callable
-        The reader's, which is judged meanwhile.
-
-    Yields
-    ------
-    None
-        Nothing.
-
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> def function():
     ...     import cupy as cp
@@ -139,13 +127,7 @@ def standing_in(function: Callable[..., Any]) -> Iterator[None]:
 
 
 def stand_in(cupy: Any) -> None:
-    """Tell the function that is judged, if any, what it finds in the place of CuPy from now on.
-
-    Parameters
-    ----------
-    cupy : object
-        Has CuPy's names as attributes.
-    """
+    """Tell the function that is judged, if any, what it finds in the place of CuPy from now on."""
     if _now.known is None:
         return
     if _now.cupy is None:

@@ -60,17 +60,6 @@ class DeviceArray(NDArrayOperatorsMixin):
     It refuses what a CuPy array refuses, with the same errors: NumPy arrays among its operands, and implicit
     conversion to one. Whatever needs a value on the host (``float``, ``bool``, ``item``, printing) copies.
 
-    Parameters
-    ----------
-    cp : FakeCupy
-        The module that it belongs to.
-    data : numpy.ndarray
-        Its contents.
-    buffer : int
-        Number of the allocation that it lies in.
-
-    Examples
-    --------
     >>> cp = FakeCupy()
     >>> x = cp.arange(3)
     >>> float((x * x).sum()), len(cp.gpu.events("launch")), len(cp.gpu.events("to_host"))
@@ -320,11 +309,6 @@ class FakeCupy:
     It has what exercises need and refuses the rest. Like CuPy, it takes no NumPy array where it expects one
     of its own. Each call counts as one kernel; for reductions and sorting, the real CuPy launches more.
 
-    Parameters
-    ----------
-    gpu : VirtualGpu, optional
-        The machine to run on; one of its own by default.
-
     Attributes
     ----------
     gpu : VirtualGpu
@@ -336,8 +320,6 @@ class FakeCupy:
     unset_read_at : int or None
         The line that first launched a kernel on memory of ``empty`` that was not set.
 
-    Examples
-    --------
     >>> cp = FakeCupy()
     >>> x = cp.asarray(np.ones(3, np.float32))
     >>> cp.asnumpy(2 * x)

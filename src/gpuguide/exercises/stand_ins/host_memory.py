@@ -27,20 +27,6 @@ _FILLED = "efdFDbBhHiIlLqQ"
 def unset(shape: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """Return an array of new memory, which is never right by chance: no sum, product or maximum hides it.
 
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Its shape.
-    dtype : numpy dtype
-        Its type. Floats hold NaN, integers a large odd number.
-
-    Returns
-    -------
-    numpy.ndarray
-        A new array.
-
-    Examples
-    --------
     >>> out = unset(3, np.float32)
     >>> out[:2] = np.nan
     >>> never_set(out), never_set(out[:2])
@@ -59,8 +45,6 @@ def _filled(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def never_by_chance() -> Iterator[None]:
     """Let NumPy's new memory be as that of `unset`: it could hold the right result of a former call.
 
-    Examples
-    --------
     >>> with never_by_chance():
     ...     out = np.empty_like(np.arange(3.0))
     >>> never_set(out)
@@ -136,8 +120,6 @@ class HostArray(np.ndarray[Any, Any]):
     pages : object
         What it knows of its memory; its views know the same.
 
-    Examples
-    --------
     >>> np_ = FakeNumpy(VirtualGpu())
     >>> x = np_.empty(3)
     >>> x.is_untouched
@@ -228,13 +210,6 @@ class HostArray(np.ndarray[Any, Any]):
 class HostMemory:
     """The host's memory: writing an array for the first time makes the system find pages for it.
 
-    Parameters
-    ----------
-    gpu : VirtualGpu
-        The machine whose clock goes on meanwhile.
-
-    Examples
-    --------
     >>> gpu = VirtualGpu()
     >>> memory = HostMemory(gpu)
     >>> out = FakeNumpy(gpu).empty(1_000_000)
@@ -280,13 +255,6 @@ class FakeNumpy:
     The real NumPy does the same: the system only promises memory to large arrays, and finds it when they are
     first written. Whatever else makes a new array writes it, and that costs.
 
-    Parameters
-    ----------
-    gpu : VirtualGpu
-        The machine whose clock pays for the first touch.
-
-    Examples
-    --------
     >>> FakeNumpy(VirtualGpu()).zeros(2).is_untouched
     True
     """

@@ -1,4 +1,7 @@
-"""Shared by the judges of functions: calling them safely, and writing times, counts and lines."""
+"""Shared by the judges of functions: calling them safely, and writing times, counts and lines.
+
+A `case` says in words what the reader's function was called with; messages begin with it.
+"""
 
 from __future__ import annotations
 
@@ -47,24 +50,6 @@ _MIXED = (
 def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[Any, Finding | None]:
     """Call the reader's function; an exception becomes a finding.
 
-    Parameters
-    ----------
-    function : callable
-        The reader's function.
-    case : str
-        What it is called with, in words, to begin the message with.
-    *arguments : object
-        What it is called with.
-
-    Returns
-    -------
-    result : object
-        What it returned; None after an exception.
-    finding : Finding or None
-        What went wrong.
-
-    Examples
-    --------
     >>> attempt(lambda x: 2 * x, "With x = 4", 4)
     (8, None)
     >>> print(attempt(lambda x: 1 / x, "With x = 0", 0)[1])
@@ -111,20 +96,6 @@ def _is_stand_in(thing: object) -> bool:
 def explained(message: str, causes: Iterable[Finding]) -> Iterator[Finding]:
     """Say that something is wrong, and why: the first cause goes into the same finding, with its line.
 
-    Parameters
-    ----------
-    message : str
-        What is wrong.
-    causes : iterable of Finding
-        Observations that explain it, if any.
-
-    Yields
-    ------
-    Finding
-        One at least.
-
-    Examples
-    --------
     >>> causes = [Finding("wrong", "It was not asked to wait.", line=3), Finding("wrong", "It was cold.")]
     >>> [(finding.message, finding.line) for finding in explained("The figure is off.", causes)]
     [('The figure is off. It was not asked to wait.', 3), ('It was cold.', None)]
@@ -141,21 +112,8 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, tuple, list)
 
 
 def plain(value: object) -> Any:
-    """Return a value without what a class of the reader's own makes of it: it cannot say what it equals.
+    """Return a value without what a class of the reader's own makes of it, which could equal everything.
 
-    Parameters
-    ----------
-    value : object
-        What a reader's function returned.
-
-    Returns
-    -------
-    object
-        Numbers, texts, tuples and lists as Python has them, also those inside of tuples and lists; anything
-        else as it is.
-
-    Examples
-    --------
     >>> class Seven(int):
     ...     __eq__ = lambda self, other: True
     >>> Seven(7) == 8, plain(Seven(7)) == 8, plain((Seven(7), "a"))
@@ -177,20 +135,6 @@ def plain(value: object) -> Any:
 def equals(result: object, expected: object) -> bool:
     """Return whether a result equals what was expected; one that cannot be compared does not.
 
-    Parameters
-    ----------
-    result : object
-        What the reader's function returned.
-    expected : object
-        No array.
-
-    Returns
-    -------
-    bool
-        Always a plain one.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> equals((1, 2), (1, 2)), equals(np.arange(3), (0, 1, 2))
     (True, False)
@@ -201,18 +145,6 @@ def equals(result: object, expected: object) -> bool:
 def shown(value: object) -> str:
     """Write a value for a message, long ones shortened.
 
-    Parameters
-    ----------
-    value : object
-        What the reader's function returned.
-
-    Returns
-    -------
-    str
-        On one line.
-
-    Examples
-    --------
     >>> shown((1, 2)), shown(list(range(100)))
     ('(1, 2)', '[0, 1, 2, 3, 4, 5, ...]')
     """
@@ -224,18 +156,6 @@ def shown(value: object) -> str:
 def is_seconds(value: object) -> bool:
     """Return whether a value is a number of seconds: real, finite and no bool.
 
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    bool
-        False for NaN and for an array.
-
-    Examples
-    --------
     >>> is_seconds(0.5), is_seconds(math.nan), is_seconds(None), is_seconds(True)
     (True, False, False, False)
     """
@@ -246,20 +166,6 @@ def is_seconds(value: object) -> bool:
 def is_near(figure_s: float, true_s: float, share: float = 0.01) -> bool:
     """Return whether a figure is the true one within a share of it.
 
-    Parameters
-    ----------
-    figure_s, true_s : float
-        Seconds.
-    share : float
-        1 % by default.
-
-    Returns
-    -------
-    bool
-        True at the bound itself.
-
-    Examples
-    --------
     >>> is_near(1.009, 1.0), is_near(1.02, 1.0)
     (True, False)
     """
@@ -269,18 +175,6 @@ def is_near(figure_s: float, true_s: float, share: float = 0.01) -> bool:
 def seconds(value_s: float) -> str:
     """Write a time with three digits.
 
-    Parameters
-    ----------
-    value_s : float
-        Seconds.
-
-    Returns
-    -------
-    str
-        With its unit.
-
-    Examples
-    --------
     >>> seconds(0.0080134), seconds(41e-6), seconds(0)
     ('8.01 ms', '41.0 µs', '0 s')
     """
@@ -291,18 +185,6 @@ def seconds(value_s: float) -> str:
 def known_lines(lines: Iterable[int | None]) -> tuple[int, ...]:
     """Return line numbers, each once and in ascending order.
 
-    Parameters
-    ----------
-    lines : iterable of int or None
-        As stand-ins note them.
-
-    Returns
-    -------
-    tuple of int
-        Without those that are not known.
-
-    Examples
-    --------
     >>> known_lines([7, 3, None, 7])
     (3, 7)
     """
@@ -312,18 +194,6 @@ def known_lines(lines: Iterable[int | None]) -> tuple[int, ...]:
 def lines_text(lines: Iterable[int | None]) -> str:
     """Write line numbers, each once and in ascending order; nothing if none is known.
 
-    Parameters
-    ----------
-    lines : iterable of int or None
-        As stand-ins note them.
-
-    Returns
-    -------
-    str
-        With a space in front.
-
-    Examples
-    --------
     >>> lines_text([7, 3, 7, 5]), lines_text([4]), lines_text([None])
     (' (lines 3, 5 and 7)', ' (line 4)', '')
     """
@@ -338,22 +208,6 @@ def lines_text(lines: Iterable[int | None]) -> str:
 def count(n: int, noun: str, plural: str = "") -> str:
     """Write a count with its noun.
 
-    Parameters
-    ----------
-    n : int
-        How many.
-    noun : str
-        In the singular.
-    plural : str
-        Given if it is not the singular with an s.
-
-    Returns
-    -------
-    str
-        Numbers as digits.
-
-    Examples
-    --------
     >>> count(1, "launch", "launches"), count(3, "launch", "launches"), count(0, "line")
     ('1 launch', '3 launches', '0 lines')
     """
@@ -361,22 +215,7 @@ def count(n: int, noun: str, plural: str = "") -> str:
 
 
 def race_found(case: str, gpu: StreamingGpu, they: str = "They") -> Finding | None:
-    """Find the first two steps that no event keeps in order.
-
-    Parameters
-    ----------
-    case : str
-        What the function was called with, in words, to begin the message with.
-    gpu : StreamingGpu
-        After the call.
-    they : str
-        Begins the sentence on why they may overlap.
-
-    Returns
-    -------
-    Finding or None
-        None if all that must be in order is.
-    """
+    """Find the first two steps that no event keeps in order; `they` begins the sentence on why."""
     if not gpu.races:
         return None
     # Of several, the waits of one chunk for itself come before those for an earlier one.
@@ -409,20 +248,7 @@ def _in_no_stream(*steps: Step) -> str:
 
 
 def unfinished_found(case: str, steps: list[Step]) -> Finding | None:
-    """Find what may go on after the function has returned.
-
-    Parameters
-    ----------
-    case : str
-        What the function was called with, in words, to begin the message with.
-    steps : list of Step
-        Of `StreamingGpu.unfinished`, those that must have ended.
-
-    Returns
-    -------
-    Finding or None
-        None if there is none of them.
-    """
+    """Find what may go on after the function has returned."""
     if not steps:
         return None
     last = steps[-1]
@@ -431,18 +257,7 @@ def unfinished_found(case: str, steps: list[Step]) -> Finding | None:
 
 
 def delay_found(gpu: StreamingGpu) -> Finding | None:
-    """Find the step that lost most time by waiting for one that it has no use for.
-
-    Parameters
-    ----------
-    gpu : StreamingGpu
-        After the call.
-
-    Returns
-    -------
-    Finding or None
-        None if each step waits for nothing else than it needs, its engine included.
-    """
+    """Find the step that lost most time by waiting for one that it has no use for."""
     delay = gpu.delay
     if delay is None:
         return None
@@ -456,20 +271,7 @@ def delay_found(gpu: StreamingGpu) -> Finding | None:
 
 
 def waits_found(case: str, gpu: StreamingGpu) -> Finding | None:
-    """Find where the host waited while it still had something to ask for.
-
-    Parameters
-    ----------
-    case : str
-        What the function was called with, in words, to begin the message with.
-    gpu : StreamingGpu
-        After the call.
-
-    Returns
-    -------
-    Finding or None
-        None if it asked for everything first.
-    """
+    """Find where the host waited while it still had something to ask for."""
     if not gpu.waits:
         return None
     lines = known_lines(gpu.waits)

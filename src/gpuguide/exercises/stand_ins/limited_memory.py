@@ -21,13 +21,6 @@ class LimitedCupy(FakeCupy):
 
     A buffer is in use until the last array or view of it is gone.
 
-    Parameters
-    ----------
-    limit : int
-        Bytes.
-    gpu : VirtualGpu, optional
-        The machine to run on; one of its own by default.
-
     Attributes
     ----------
     limit : int
@@ -35,8 +28,6 @@ class LimitedCupy(FakeCupy):
     used, most_used : int
         Bytes in use now, and the most that were.
 
-    Examples
-    --------
     >>> cp = LimitedCupy(64)
     >>> x = cp.zeros(4)
     >>> y = x + x

@@ -14,20 +14,6 @@ __all__ = ["line_now", "line_of_error", "named", "source_of"]
 def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Let a function of a stand-in bear a reader's name for it: Python's messages show it.
 
-    Parameters
-    ----------
-    name : str
-        Such as ``"cp.sum"``.
-    function : callable
-        Of a stand-in.
-
-    Returns
-    -------
-    callable
-        The same one.
-
-    Examples
-    --------
     >>> named("xp.sum", lambda x: x)(2, ddof=1)
     Traceback (most recent call last):
     TypeError: xp.sum() got an unexpected keyword argument 'ddof'
@@ -39,18 +25,6 @@ def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def source_of(function: Callable[..., Any]) -> str:
     """Return the name of the file that a function comes from, as its frames carry it.
 
-    Parameters
-    ----------
-    function : callable
-        The reader's function, wrapped or not.
-
-    Returns
-    -------
-    str
-        Empty where there is no Python code behind it.
-
-    Examples
-    --------
     >>> source_of(source_of).endswith("lines.py"), source_of(len)
     (True, '')
     """
@@ -61,18 +35,6 @@ def source_of(function: Callable[..., Any]) -> str:
 def line_now(source: str) -> int | None:
     """Return the line of a file that is being executed, in the innermost frame that belongs to it.
 
-    Parameters
-    ----------
-    source : str
-        A file name as `source_of` returns it.
-
-    Returns
-    -------
-    int or None
-        None where no frame belongs to the file.
-
-    Examples
-    --------
     >>> line_now("no such file") is None
     True
     """
@@ -85,20 +47,6 @@ def line_now(source: str) -> int | None:
 def line_of_error(error: BaseException, source: str) -> int | None:
     """Return the last line of a file that an exception passed through.
 
-    Parameters
-    ----------
-    error : BaseException
-        An exception that was caught.
-    source : str
-        A file name as `source_of` returns it.
-
-    Returns
-    -------
-    int or None
-        None where it passed through no line of the file.
-
-    Examples
-    --------
     >>> try:
     ...     1 / 0
     ... except ZeroDivisionError as error:

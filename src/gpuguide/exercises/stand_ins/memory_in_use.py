@@ -13,13 +13,6 @@ __all__ = ["MemoryInUse", "memory_in_use"]
 class MemoryInUse:
     """What was in use while a function ran.
 
-    Parameters
-    ----------
-    source : str
-        The reader's file, as `source_of` returns it.
-    judge : str
-        The judge's: what it asks for itself is not the reader's.
-
     Attributes
     ----------
     most : int
@@ -46,25 +39,8 @@ class MemoryInUse:
 
 @contextmanager
 def memory_in_use(source: str, judge: str, n_frames: int = 1) -> Iterator[MemoryInUse]:
-    """Measure the memory that the code inside uses.
+    """Measure the memory that the code inside uses; the judge's own, by its file, is not the reader's.
 
-    Parameters
-    ----------
-    source : str
-        The reader's file, as `source_of` returns it.
-    judge : str
-        The judge's.
-    n_frames : int
-        How many calls of Python, less one, may lie between the reader's line and the memory, for it to be
-        known. More of them take longer.
-
-    Yields
-    ------
-    MemoryInUse
-        Complete when the code inside has ended.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> with memory_in_use("", "") as memory:
     ...     for _ in range(3):

@@ -31,18 +31,8 @@ class Run:
 class VirtualOperation:
     """Work that overwrites its own data, such as sorting in place.
 
-    Parameters
-    ----------
-    gpu : VirtualGpu
-        Where it runs.
-    work_ns : int
-        How long it keeps the GPU busy on fresh data, when nothing disturbs it.
-    prepare_ns : int
-        How long it keeps the GPU busy to restore the data.
-    used_share : float
-        Time of a run on data that were used before, over that on fresh ones.
-    rhythm : tuple of float
-        Time of each run over that of an undisturbed one; repeated.
+    A run on used data takes `used_share` of the time on fresh ones; `rhythm` holds the times of runs one
+    after the other, over that of an undisturbed one, and is repeated.
 
     Attributes
     ----------
@@ -51,8 +41,6 @@ class VirtualOperation:
     runs : list of Run
         What was run so far.
 
-    Examples
-    --------
     >>> operation = VirtualOperation(VirtualGpu(), 8_000_000, 1_000_000, 0.25)
     >>> operation.run()
     >>> operation.run()

@@ -36,13 +36,6 @@ _KINDS = {"b": "booleans", "i": "whole numbers", "u": "whole numbers"}
 class OtherType:
     """A dtype of the library: it can be compared with another one, and passed to functions.
 
-    Parameters
-    ----------
-    name : str
-        The standard's.
-
-    Examples
-    --------
     >>> xp = OtherLibrary()
     >>> xp.ones(2).dtype == xp.float64, xp.float32
     (True, other.float32)
@@ -79,15 +72,6 @@ _DTYPES = {name: OtherType(name) for name in DTYPES}
 class OtherArray:
     """An array with what the standard promises: operators, indices, a few attributes, hardly a method.
 
-    Parameters
-    ----------
-    library : OtherLibrary
-        The one that it belongs to.
-    data : array_like
-        Its contents.
-
-    Examples
-    --------
     >>> xp = OtherLibrary()
     >>> x = xp.asarray([1.0, 2.0])
     >>> float(xp.sum(2 * x))
@@ -258,11 +242,6 @@ for _name, _function in _UNARY.items():
 class OtherLibrary:
     """Functions of the array API standard, with the standard's parameters, on `OtherArray`.
 
-    Parameters
-    ----------
-    source : str
-        File name of the reader's code (`lines.source_of`).
-
     Attributes
     ----------
     rounded : dict
@@ -272,8 +251,6 @@ class OtherLibrary:
     unset_read_at : int or None
         The line that first computed with memory of ``empty`` that was not set.
 
-    Examples
-    --------
     >>> xp = OtherLibrary()
     >>> x = xp.asarray([[1.0, 2.0], [3.0, 6.0]])
     >>> float(xp.var(x))

@@ -23,22 +23,10 @@ class TooLongError(BaseException):
 def time_limit(limit_s: float, call_s: float = 0) -> Iterator[None]:
     """Raise TooLongError where the code inside is, when the time is over.
 
+    `call_s` limits the processor's time until the next `give_time`; 0 does not.
+
     Only the main thread can be interrupted, and not on Windows; elsewhere there is no limit.
 
-    Parameters
-    ----------
-    limit_s : float
-        Seconds.
-    call_s : float
-        Seconds of the processor's time until the next `give_time`; 0 for no such limit.
-
-    Yields
-    ------
-    None
-        Nothing.
-
-    Examples
-    --------
     >>> with time_limit(1):
     ...     print("in time")
     in time
@@ -68,8 +56,6 @@ def time_limit(limit_s: float, call_s: float = 0) -> Iterator[None]:
 def give_time() -> None:
     """Let the time of a call begin anew, if there is a limit for it.
 
-    Examples
-    --------
     >>> give_time()
     """
     _, call_s = signal.getitimer(signal.ITIMER_PROF) if hasattr(signal, "getitimer") else (0, 0)

@@ -55,20 +55,6 @@ class Region:
 def regions(gpu: VirtualGpu, name: str = "") -> list[Region]:
     """Return the stretches between readings of the clock in which something happened.
 
-    Parameters
-    ----------
-    gpu : VirtualGpu
-        The machine, after the function has run on it.
-    name : str
-        The beginning of the name of something that must have happened; by default anything.
-
-    Returns
-    -------
-    list of Region
-        In order.
-
-    Examples
-    --------
     >>> gpu = VirtualGpu()
     >>> start = gpu.clock()
     >>> launch = gpu.launch("scale", busy_ns=1_000_000)
@@ -86,18 +72,7 @@ def regions(gpu: VirtualGpu, name: str = "") -> list[Region]:
 
 
 def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
-    """Say what is wrong with the readings of a clock, each kind of mistake once.
-
-    Parameters
-    ----------
-    found : list of Region
-        The stretches that make up a figure.
-
-    Yields
-    ------
-    Finding
-        A clock that stopped or started too early, or ran while a kernel was compiled.
-    """
+    """Say what is wrong with the readings of a clock, each kind of mistake once."""
     # A reading that ends one stretch and begins the next is reported once, as an end.
     ends = [region.stop for region in found]
     begun = [region for region in found if region.start not in ends]
@@ -110,18 +85,7 @@ def clock_mistakes(found: list[Region]) -> Iterator[Finding]:
 
 
 def compiled_inside(found: list[Region]) -> Iterator[Finding]:
-    """Say which kernels were compiled while a clock ran.
-
-    Parameters
-    ----------
-    found : list of Region
-        Of `regions`.
-
-    Yields
-    ------
-    Finding
-        One for each kernel.
-    """
+    """Say which kernels were compiled while a clock ran."""
     for event in (event for region in found for event in region.inside if event.compiled):
         message = f"The first call of {event.what} compiled it while the clock ran."
         yield Finding("wrong", message, line=event.line)
@@ -130,18 +94,6 @@ def compiled_inside(found: list[Region]) -> Iterator[Finding]:
 def of_another_kind(figure_s: float, true_s: float) -> Iterator[Finding]:
     """Say if a figure is in milliseconds, or negative.
 
-    Parameters
-    ----------
-    figure_s, true_s : float
-        What a function returned, and the right figure in seconds.
-
-    Yields
-    ------
-    Finding
-        One if it is.
-
-    Examples
-    --------
     >>> [finding.message for finding in of_another_kind(4.1, 0.004)]
     ['It is 1000 times as large: these are milliseconds, and seconds are wanted.']
     >>> [finding.message for finding in of_another_kind(-0.004, 0.004)]
@@ -158,20 +110,6 @@ def of_another_kind(figure_s: float, true_s: float) -> Iterator[Finding]:
 def used_for(figure_s: float, found: list[Region]) -> list[Region]:
     """Return the stretches that may make up a figure: those of its length, or those that a mean may hold.
 
-    Parameters
-    ----------
-    figure_s : float
-        What a function returned, in seconds.
-    found : list of Region
-        Of `regions`.
-
-    Returns
-    -------
-    list of Region
-        A warm-up that was timed and thrown away is thus not blamed. All, where none will do.
-
-    Examples
-    --------
     >>> gpu = VirtualGpu()
     >>> for work_ns in (900, 10, 30):
     ...     start = gpu.clock()

@@ -109,13 +109,6 @@ class VirtualGpu:
     copy to the host waits for everything before it. The first launch of a kernel compiles it. Buffers that
     were touched lately are in the L2 cache.
 
-    Parameters
-    ----------
-    costs : Costs
-        Of this machine.
-    source : str
-        File name of the reader's code (`lines.source_of`), whose lines the log quotes.
-
     Attributes
     ----------
     costs : Costs
@@ -133,8 +126,6 @@ class VirtualGpu:
     log : list of Event
         Everything that happened, in the order in which the host asked for it.
 
-    Examples
-    --------
     >>> gpu = VirtualGpu(Costs(launch_ns=10, compile_ns=0, wake_up_ns=5, clock_ns=0))
     >>> start = gpu.now_ns
     >>> launch = gpu.launch("scale", busy_ns=1000)
@@ -171,22 +162,7 @@ class VirtualGpu:
         self._note("synchronize", "synchronize", begin)
 
     def host(self, name: str, busy_ns: float, nbytes: int = 0) -> Event:
-        """Let the host work.
-
-        Parameters
-        ----------
-        name : str
-            What it does.
-        busy_ns : float
-            How long.
-        nbytes : int
-            Bytes that this concerns.
-
-        Returns
-        -------
-        Event
-            As it stands in the log.
-        """
+        """Let the host work."""
         begin = self.now_ns
         self.now_ns += round(busy_ns)
         return self._note("host", name, begin, nbytes=nbytes)
@@ -199,24 +175,9 @@ class VirtualGpu:
         *,
         kind: str = "launch",
     ) -> Event:
-        """Queue a kernel, and compile it if it was never launched before.
+        """Queue a kernel, and compile it if none of its name was launched before.
 
-        Parameters
-        ----------
-        name : str
-            Name of the kernel; another name is another kernel.
-        touches : mapping, optional
-            Buffer -> bytes of it that the kernel reads and writes. They take the time of the memory, or of
-            the cache where the buffer is in it.
-        busy_ns : float
-            Extra time that the kernel takes.
-        kind : str
-            ``"launch"``, or ``"memset"``, which needs no compiling.
-
-        Returns
-        -------
-        Event
-            As it stands in the log.
+        `touches` holds bytes by buffer: they take the time of the memory, or of the cache that has them.
         """
         begin = self.now_ns
         is_new = kind == "launch" and name not in self._compiled
@@ -228,22 +189,7 @@ class VirtualGpu:
         return self._note(kind, name, begin, started, nbytes, compiled=is_new, buffers=tuple(buffers))
 
     def copy_to_device(self, name: str, buffer: Hashable, nbytes: int) -> Event:
-        """Copy host memory: the host fills a staging buffer, from which the device fetches it later.
-
-        Parameters
-        ----------
-        name : str
-            What is copied.
-        buffer : hashable
-            The device's buffer.
-        nbytes : int
-            Its size.
-
-        Returns
-        -------
-        Event
-            As it stands in the log.
-        """
+        """Copy host memory: the host fills a staging buffer, from which the device fetches it later."""
         begin = self.now_ns
         self.now_ns += self.costs.launch_ns + round(nbytes / self.costs.staging_rate)
         started = self._work(nbytes / self.costs.link_rate)
@@ -251,20 +197,7 @@ class VirtualGpu:
         return self._note("to_device", name, begin, started, nbytes)
 
     def copy_to_host(self, name: str, nbytes: int) -> Event:
-        """Wait for the device, and for the bytes to cross the link.
-
-        Parameters
-        ----------
-        name : str
-            What is copied.
-        nbytes : int
-            Its size.
-
-        Returns
-        -------
-        Event
-            As it stands in the log.
-        """
+        """Wait for the device, and for the bytes to cross the link."""
         begin = self.now_ns
         self.now_ns += self.costs.launch_ns
         started = self._work(nbytes / self.costs.link_rate)
@@ -273,15 +206,7 @@ class VirtualGpu:
         return self._note("to_host", name, begin, started, nbytes)
 
     def wait_for(self, name: str, time_ns: int) -> None:
-        """Wait for less than everything.
-
-        Parameters
-        ----------
-        name : str
-            What for, in words: an event or a stream.
-        time_ns : int
-            When the device will have reached it.
-        """
+        """Wait for less than everything."""
         begin = self.now_ns
         self._wait_until(time_ns)
         self.now_ns += self.costs.wake_up_ns
@@ -293,18 +218,7 @@ class VirtualGpu:
         self._cached_bytes = 0
 
     def events(self, *kinds: str) -> list[Event]:
-        """Return what the log holds of some kinds.
-
-        Parameters
-        ----------
-        *kinds : str
-            As in `Event`.
-
-        Returns
-        -------
-        list of Event
-            In order.
-        """
+        """Return what the log holds of some kinds."""
         return [event for event in self.log if event.kind in kinds]
 
     def _work(self, busy_ns: float) -> int:

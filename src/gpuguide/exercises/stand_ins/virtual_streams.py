@@ -166,17 +166,7 @@ class Stream:
 
 
 class StreamArray:
-    """An array on the GPU with the two copies of CuPy's arrays; everything else is up to the exercise.
-
-    Parameters
-    ----------
-    gpu : StreamingGpu
-        The machine.
-    data : numpy.ndarray
-        Its contents.
-    name : str
-        What messages call it.
-    """
+    """An array on the GPU with the two copies of CuPy's arrays; everything else is up to the exercise."""
 
     def __init__(self, gpu: StreamingGpu, data: np.ndarray[Any, Any], name: str) -> None:
         self.gpu, self._data, self.name = gpu, data, name
@@ -266,16 +256,6 @@ class StreamingGpu:
     Steps of one stream run in order; steps of one kind run in the order in which they were asked for. What
     they do to the data is done at once: as long as there is no race, that makes no difference.
 
-    Parameters
-    ----------
-    in_rate, out_rate : float
-        Bytes per nanosecond of the copies to the GPU and back.
-    source : str
-        File name of the reader's code (`lines.source_of`).
-    pinned : dict of str to numpy.ndarray
-        Arrays of the host that the GPU copies by itself, by the names that messages use; copies from or to
-        all others make the host wait.
-
     Attributes
     ----------
     now_ns : int
@@ -289,8 +269,6 @@ class StreamingGpu:
     awaited : list of Wait
         Every wait of a stream for an event.
 
-    Examples
-    --------
     >>> rows = np.ones((2, 1000))
     >>> gpu = StreamingGpu(in_rate=1, out_rate=1, pinned={"rows": rows})
     >>> first, second, x = gpu.stream(), gpu.stream(), gpu.array(rows[0], "x")

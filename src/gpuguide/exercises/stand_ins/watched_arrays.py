@@ -49,20 +49,6 @@ class WatchedArray(np.ndarray[Any, Any]):
 def watched(array: np.ndarray[Any, Any], tell: Callable[[Any, Any], None]) -> WatchedArray:
     """Return a view of an array that tells what is calculated with it.
 
-    Parameters
-    ----------
-    array : numpy.ndarray
-        Any.
-    tell : callable
-        Gets each function of NumPy, and the array that it is applied to.
-
-    Returns
-    -------
-    WatchedArray
-        Of the same memory.
-
-    Examples
-    --------
     >>> x = watched(np.ones(3), lambda function, array: print(function.__name__, array.dtype))
     >>> y = x.astype("float32") + 1
     add float32

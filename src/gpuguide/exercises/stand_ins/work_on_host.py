@@ -29,32 +29,9 @@ def work_on_host(
     """Call a function whose result is right once more, and see whether the GPU made that result.
 
     Each float that is copied to the GPU arrives as another one, and so does each that is fetched. What the
-    host worked out, before or after, does not fit these numbers.
+    host worked out, before or after, does not fit these numbers. What is fetched arrives as it is if the host
+    may go on with it (`fetched=False`).
 
-    Parameters
-    ----------
-    function : callable
-        The reader's function.
-    case : str
-        What it is called with, in words, to begin the message with.
-    cp : FakeCupy
-        A new one.
-    arguments : tuple
-        What it gets after `cp`; arrays of NumPy as copies.
-    expected : callable
-        Returns what is right for such arguments.
-    tolerance : float
-        Largest difference, relative to the result where that is larger than 1.
-    fetched : bool
-        False if the host may go on with what it fetched, which then arrives as it is.
-
-    Returns
-    -------
-    Finding or None
-        With the first line that calculated with arrays of the host, if there is one.
-
-    Examples
-    --------
     >>> x = np.array([1.0, 2.0])
     >>> work_on_host(lambda cp, x: (2 * cp.asarray(x)).get(), "For x", FakeCupy(), (x,), lambda x: 2 * x)
     >>> print(work_on_host(lambda cp, x: cp.asarray(2 * x).get(), "For x", FakeCupy(), (x,), lambda x: 2 * x))
@@ -85,18 +62,6 @@ def work_on_host(
 def substitute(value: Any) -> Any:
     """Return other numbers for an array of floats, element by element: it may be a part, or reshaped.
 
-    Parameters
-    ----------
-    value : object
-        An array of any shape and type; all else stays as it is.
-
-    Returns
-    -------
-    object
-        For numbers from 0 to 250 an array of such numbers.
-
-    Examples
-    --------
     >>> substitute(np.array([0.0, 50.0]))
     array([ 1., 11.])
     """
