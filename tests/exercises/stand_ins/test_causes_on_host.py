@@ -265,6 +265,15 @@ CAUSES = {
         FORK, "        prepare()\n", "        while True:\n            prepare()\n",
         "the function had not ended after 1000 steps that it asked the GPU for.",
     ),
+    "launches without end": (
+        "one_launch", "    return x * factors[:, cp.newaxis]",
+        "    out = cp.empty_like(x)\n    while True:\n        out[0] = x[0] * factors[0]",
+        "For a table of 4 rows and 6 columns the function had not ended after 40000 requests",
+    ),
+    "an array of the other library": (
+        "fill_in_either", "xp.square(a)", "cp.asnumpy(xp.square(a))",
+        "For int32 on the GPU the result must be an array of CuPy; got",
+    ),
     "a residual in single precision": (
         REFINE, "b - a @ x", "b.astype('float32') - narrow @ x.astype('float32')",
         "In line 9 the matrix that is multiplied is float32: a residual needs it in float64.",
@@ -282,6 +291,13 @@ CAUSES = {
 
 def said(name: str, source: str) -> list[str]:
     return [finding.message for finding in judged(name, source).findings]
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_division_by_a_residual_of_zero_is_found_where_solve_gets_it() -> None:
+    scaled = 'abs(residual).max() * solve(narrow, (residual / abs(residual).max()).astype("float32"))'
+    source = changed(REFINE, ('solve(narrow, residual.astype("float32"))', scaled))
+    assert "In call 3 solve got a vector with NaN or infinity in it." in said(REFINE, source)[0]
 
 
 @pytest.mark.parametrize("title", CAUSES)

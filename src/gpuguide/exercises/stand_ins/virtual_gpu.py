@@ -257,10 +257,10 @@ class VirtualGpu:
         compiled: bool = False,
         buffers: tuple[Hashable, ...] = (),
     ) -> Event:
-        if len(self.log) >= _MOST_EVENTS:
-            raise TooLongError(f"{_MOST_EVENTS} requests to the GPU and readings of the clock")
         done = self.now_ns if started is None else self.free_at_ns
         span = (begin, self.now_ns, begin if started is None else started, done)
         event = Event(kind, name, line_now(self.source), *span, nbytes, compiled, buffers)
         self.log.append(event)
+        if len(self.log) == _MOST_EVENTS:  # once: the judge may still look at the arrays
+            raise TooLongError(f"{_MOST_EVENTS} requests to the GPU and readings of the clock")
         return event

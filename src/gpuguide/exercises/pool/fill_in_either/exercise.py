@@ -57,9 +57,8 @@ def _findings(function: Callable[..., Any], cp: Any, table: Any, where: str) -> 
     if finding is not None:
         return finding
     if not isinstance(result, kind):
-        return Finding(
-            "wrong", f"{case} the result must be an array of the same library; got {shown(result)}."
-        )
+        library = "CuPy" if where == "GPU" else "NumPy"
+        return Finding("wrong", f"{case} the result must be an array of {library}; got {shown(result)}.")
     log = list(cp.gpu.log) if isinstance(cp, FakeCupy) else []
     wrong = compare_values(case, cp.asnumpy(result), table * table)
     changed = unchanged(case, "a", cp.asnumpy(a), table)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from io import StringIO
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -116,12 +118,21 @@ def _findings(function: Callable[..., Any], case: str, solve: Solver, a: Any, b:
             message = (
                 f"{case} the residual is {largest:.1e} after {solutions}; below {SMALLEST:.0e} is wanted."
             )
-            (finding, *_) = explained(message, _in_single(function, x, *copies))
+            causes = chain(_not_finite(solve), _in_single(function, x, *copies))
+            (finding, *_) = explained(message, causes)
         elif not made_of(solve.solutions, x):
             message = f"{case} the result is not a sum of what solve returned: leave the solving to it."
             finding = Finding("limit", message)
     found = (finding, unchanged(case, "a", a, copies[0]), unchanged(case, "b", b, copies[1]))
     yield from (each for each in found if each)
+
+
+def _not_finite(solve: Solver) -> Iterator[Finding]:
+    """Say which call of solve got NaN or infinity first."""
+    for call, largest in enumerate(solve.largest, 1):
+        if not math.isfinite(largest):
+            yield Finding("wrong", f"In call {call} solve got a vector with NaN or infinity in it.")
+            return
 
 
 def _in_single(function: Callable[..., Any], x: Any, a: Any, b: Any) -> Iterator[Finding]:
