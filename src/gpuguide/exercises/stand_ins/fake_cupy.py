@@ -409,13 +409,15 @@ class FakeCupy:
             return self.full((), contents.item(), contents.dtype)
         array = self._allocate(contents)
         contents[...] = self.send(contents if isinstance(a, np.ndarray) else a, contents, array._buffer)
+        if blocking:
+            self.gpu.synchronize()
         return array
 
     def asanyarray(
         self, a: Any, dtype: Any = None, order: str | None = None, *, blocking: bool = False
     ) -> Any:
         """Return `a` on the device, as `asarray` does."""
-        return self.asarray(a, dtype, order)
+        return self.asarray(a, dtype, order, blocking=blocking)
 
     def asfortranarray(self, a: Any, dtype: Any = None) -> Any:
         """Return `a` on the device, in one piece and in the order of Fortran."""
@@ -438,7 +440,7 @@ class FakeCupy:
         blocking: bool = False,
     ) -> Any:
         """Return a new array on the device."""
-        array = self.asarray(obj, dtype, order)
+        array = self.asarray(obj, dtype, order, blocking=blocking)
         array = array.copy(order) if array is obj and copy else array
         return array.reshape((1,) * (ndmin - array.ndim) + array.shape) if array.ndim < ndmin else array
 

@@ -76,8 +76,12 @@ def attempt(function: Callable[..., Any], case: str, *arguments: Any) -> tuple[A
                 " An array on the GPU met a NumPy array: bring both to one side, with cp.asarray or "
                 "cp.asnumpy, or make the new one on the side of the other."
             )
+        if isinstance(error, NameError):
+            message += " Is an import missing, or the name misspelt?"
         # In words of its own, a stand-in has said more.
         if isinstance(error, AttributeError) and "has no attribute" in text and _is_stand_in(error.obj):
+            if isinstance(error.obj, FunctionType | MethodType):
+                message += " It is called with parentheses: are they missing?"
             message += (
                 " It is a stand-in, which has only what the exercises need: what it stands for may have more."
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import nextafter
 from typing import Any
 
 from gpuguide.exercises.model import Exercise, FunctionTask
@@ -11,6 +12,8 @@ from gpuguide.exercises.stand_ins.judging import attempt, equals, shown
 
 Times = list[float]
 Bracket = tuple[int, int] | None
+
+_LATER = nextafter(1e-5, 1)
 
 # What it shows; sizes, seconds on the CPU, seconds on the GPU; the bracket. Made up, not measured.
 CASES: tuple[tuple[str, list[int], Times, Times, Bracket], ...] = (
@@ -42,6 +45,7 @@ CASES: tuple[tuple[str, list[int], Times, Times, Bracket], ...] = (
     ("times that differ by a billionth", [1, 2], [1, 1 + 1e-9], [1 + 1e-9, 1], (1, 2)),
     ("times that differ by less than a picosecond", [1, 2], [1, 1 + 1e-13], [1 + 1e-13, 1], (1, 2)),
     ("times of less than a nanosecond", [1, 2], [1e-10, 4e-10], [4e-10, 1e-10], (1, 2)),
+    ("times that differ in the last digit", [1, 2], [1e-5, _LATER], [_LATER, 1e-5], (1, 2)),
     ("hours that differ by a nanosecond", [1, 2], [3600, 3600 + 1e-9], [3600 + 1e-9, 3600], (1, 2)),
     ("times of a few microseconds", [1, 2, 4], [1e-6, 3e-6, 9e-6], [4e-6, 4e-6, 4e-6], (2, 4)),
 )

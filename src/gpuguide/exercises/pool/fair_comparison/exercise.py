@@ -107,8 +107,9 @@ def praise(function: Callable[..., Any]) -> str:
     gpu = VirtualGpu(MACHINES[0].costs)
     cp, blur = _tools(gpu, MACHINES[0])
     cpu_s, gpu_s = function(FakeNumpy(gpu), cp, gpu.clock, blur, _image(MACHINES[0]))
-    kernel = next(call.event for call in blur.calls if call.event.name.startswith(ON_DEVICE))
-    alone = (kernel.done_ns - kernel.started_ns) * 1e-9
+    kernels = [call.event for call in blur.calls if call.event.name.startswith(ON_DEVICE)]
+    # It may have warmed up with a part of the image.
+    alone = max(kernel.done_ns - kernel.started_ns for kernel in kernels) * 1e-9
     return (
         f"On {MACHINES[0].title} the blur takes {seconds(cpu_s)} on the CPU and {seconds(gpu_s)} on the GPU, "
         f"of which {seconds(alone)} are the kernel. (Virtual times.)"
