@@ -33,7 +33,7 @@ EXERCISE = Exercise(
     teaches="A barrier separates reading from writing, and every thread of the block must reach it.",
     task=KernelTask(
         calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=1),
+        limits=Limits(active_threads=0.9, loop_turns=2),
         signature=("float32[::1]",),
         parameters=("x",),
     ),

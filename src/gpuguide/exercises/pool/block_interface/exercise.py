@@ -33,6 +33,10 @@ CASES = (
     Case("a complex image", _array("<c16", (5, 3), stream=1), (1, 1, 3, 2)),
     Case("all of an image", _array("|u1", (5, 7), stream=1), (0, 0, 5, 7)),
     Case("every second column", _array("<f8", (4, 5), strides=(80, 16), stream=7), (1, 1, 2, 3)),
+    Case("one row of every second column", _array("<f4", (6, 4), strides=(64, 8), stream=1), (1, 1, 1, 3)),
+    Case("whole rows, every second one", _array("<f4", (6, 8), strides=(64, 4), stream=1), (2, 0, 3, 8)),
+    Case("an image upside down", _array("<f4", (6, 8), strides=(-32, 4), stream=1), (1, 0, 3, 8)),
+    Case("one column", _array("<f4", (6, 8), stream=1), (2, 3, 3, 1)),
     Case("a transposed matrix", _array("<c16", (3, 9), strides=(16, 48), stream=1), (1, 4, 2, 5)),
     Case("a mirrored image", _array("<f4", (4, 4), strides=(16, -4), version=2), (0, 1, 4, 2)),
     Case("a row that is repeated", _array("<f4", (5, 6), strides=(0, 4), stream=1), (1, 2, 3, 4)),
@@ -62,8 +66,10 @@ def praise(function: Callable[..., Any]) -> str:
 
 
 def _finding(function: Callable[..., Any], case: Case) -> Finding | None:
-    top, left = case.block[:2]
-    given, words = deepcopy(case.interface), f"For {case.title}, rows {top} on and columns {left} on,"
+    top, left, rows, columns = case.block
+    given = deepcopy(case.interface)
+    array = f"{case.title}, shape {given['shape']}, strides {given['strides']}"
+    words = f"For {array}, {count(rows, 'row')} from {top} on and {count(columns, 'column')} from {left} on,"
     made, finding = attempt(function, words, given, *case.block)
     if finding is not None:
         return finding
