@@ -587,7 +587,7 @@ def test_crossings_are_those_of_the_guide_s_results(case):
     """The exercise's rule and `Results.crossover` are one."""
     _, sizes, cpu_s, gpu_s, expected = case
     columns = {"numpy": cpu_s, "one": gpu_s}
-    # Results hold whole numbers, of which only the order matters here: two times may differ in the last digit.
+    # Results hold whole numbers, and two times may differ in their last digit: only the order matters here.
     places = {s: place for place, s in enumerate(sorted({*cpu_s, *gpu_s}), 1)}
     cells = tuple(
         cell(name, size, places[s])
