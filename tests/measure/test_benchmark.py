@@ -13,7 +13,7 @@ import pytest
 
 import gpuguide as gg
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.errors import ArgumentError
+from gpuguide.errors import ArgumentError, LaunchError
 from gpuguide.machine import default_stream
 from gpuguide.machine.backends import cuda, simulated
 from gpuguide.machine.device import EXAMPLE_DEVICE
@@ -207,6 +207,15 @@ def test_what_cannot_be_timed_is_refused(arguments, message):
 
 def dispatcher():
     return SimpleNamespace(py_func=test_the_budget_is_kept)
+
+
+def test_an_error_of_the_gpu_is_said_in_words(gpu):
+    def fails():
+        raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+
+    with pytest.raises(LaunchError, match=r"outside its arrays .* restart") as error:
+        benchmark(fails)
+    assert error.value.__cause__ is not None
 
 
 @pytest.mark.parametrize(

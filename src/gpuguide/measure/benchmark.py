@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
+from gpuguide.errors import ArgumentError, LaunchError
 from gpuguide.machine.backends import cupy, raw_kernel, simulated
+from gpuguide.machine.cuda_errors import explain
 from gpuguide.machine.default_stream import launches_leave_it
 from gpuguide.measure.clocks import DELAY_SOURCE, MAX_DELAY_NS, GpuClock, HostClock
 from gpuguide.measure.session import Machine, current
@@ -86,6 +87,8 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     ------
     ArgumentError
         `call` cannot be called, or `budget_s` is not a time.
+    LaunchError
+        A launch of the call cannot start, or a kernel was stopped by the GPU. The message says why.
 
     Examples
     --------
@@ -103,10 +106,16 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     # Not `budget_s <= 0`, which NaN would pass.
     if not budget_s > 0:
         raise ArgumentError(f"benchmark: budget_s must be a number of seconds above 0; got {budget_s!r}.")
-    machine, bound = current().machine, partial(call, *args) if args else call
-    if machine.gpu is None:
-        return _on_the_host(_name(call), bound, machine.host, budget_s)
-    return _on_the_gpu(_name(call), bound, machine, machine.gpu, budget_s)
+    bound = partial(call, *args) if args else call
+    try:
+        machine = current().machine
+        if machine.gpu is None:
+            return _on_the_host(_name(call), bound, machine.host, budget_s)
+        return _on_the_gpu(_name(call), bound, machine, machine.gpu, budget_s)
+    except Exception as error:  # CUDA's errors have a class of their own in each library
+        if explained := explain(error):
+            raise LaunchError(explained) from error
+        raise
 
 
 def _on_the_host(name: str, call: Call, host: HostClock, budget_s: float) -> Benchmark:
