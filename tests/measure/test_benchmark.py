@@ -218,6 +218,29 @@ def test_an_error_of_the_gpu_is_said_in_words(gpu):
     assert error.value.__cause__ is not None
 
 
+@dataclass
+class RawKernel:
+    """As CuPy's, of which `code` and `name` can be read."""
+
+    code: str = """
+        extern "C" __global__ void scale(const float* x, float* out, const float a, double b, int n) {}
+    """
+    name: str = "scale"
+
+    def __call__(self, grid, block, args):
+        pass
+
+
+def test_half_of_a_double_is_not_read_as_a_float():
+    """CuPy passes a Python float as a double, and the kernel gets zero for 2.0."""
+    with pytest.raises(ArgumentError, match=r"scale expects a float for 'a'.*Pass np.float32\(2.0\)"):
+        benchmark(RawKernel(), (1,), (1,), (None, None, 2.0, 2.0, 3))
+
+
+def test_a_float_of_numpy_and_a_double_are_passed_as_declared():
+    benchmark(RawKernel(), (1,), (1,), (None, None, np.float32(2), 2.0, 3), budget_s=0.01)
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -86,7 +87,7 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     Raises
     ------
     ArgumentError
-        `call` cannot be called, or `budget_s` is not a time.
+        `call` cannot be called, `budget_s` is not a time, or a ``RawKernel`` would misread a Python float.
     LaunchError
         A launch of the call cannot start, or a kernel was stopped by the GPU. The message says why.
 
@@ -106,6 +107,7 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     # Not `budget_s <= 0`, which NaN would pass.
     if not budget_s > 0:
         raise ArgumentError(f"benchmark: budget_s must be a number of seconds above 0; got {budget_s!r}.")
+    _refuse_doubles(call, args)
     bound = partial(call, *args) if args else call
     try:
         machine = current().machine
@@ -116,6 +118,21 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
         if explained := explain(error):
             raise LaunchError(explained) from error
         raise
+
+
+def _refuse_doubles(kernel: Any, args: tuple[Any, ...]) -> None:
+    """Raise if a kernel in CUDA C++ would read half of a Python float, because it declares a float."""
+    # CuPy's kernel has `code`, that of this package `source`.
+    source, name = getattr(kernel, "code", getattr(kernel, "source", None)), getattr(kernel, "name", "")
+    if not isinstance(source, str) or len(args) < 3 or not isinstance(args[2], tuple | list):
+        return
+    declared = re.search(rf"\b{re.escape(name)}\s*\(([^)]*)\)", source)
+    for parameter, value in zip(declared[1].split(",") if declared else (), args[2], strict=False):
+        if type(value) is float and re.fullmatch(r"\s*(const\s+)?float\s+(const\s+)?\w+\s*", parameter):
+            raise ArgumentError(
+                f"benchmark: the kernel {name} expects a float for {parameter.split()[-1]!r}; got the Python "
+                f"float {value!r}, which is passed as a double and misread. Pass np.float32({value!r})."
+            )
 
 
 def _on_the_host(name: str, call: Call, host: HostClock, budget_s: float) -> Benchmark:
