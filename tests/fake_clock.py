@@ -59,14 +59,16 @@ class FakeGpu:
     """A GPU clock over a simulated stream.
 
     `launch_ns` is the host time of one launch, `overhead_ns` what each kernel costs the GPU besides its
-    own time, `gap_ns` what it costs in addition when it is not part of a graph. `capturable=False` makes
-    every capture fail. `collector` notes whether garbage collection was on, at each call.
+    own time, `gap_ns` what it costs in addition when it is not part of a graph, `event_ns` what an event
+    costs. `capturable=False` makes every capture fail. The default stream is another one, and free at
+    `default_free_at`. `collector` notes whether garbage collection was on, at each call.
     """
 
     host: FakeHost = field(default_factory=FakeHost)
     launch_ns: int = 3_000
     overhead_ns: int = 1_000
     gap_ns: int = 1_000
+    event_ns: int = 0
     capturable: bool = True
     flush_ns: int = 30_000
     log: list[str] = field(default_factory=list)
@@ -74,6 +76,7 @@ class FakeGpu:
     delays: list[int] = field(default_factory=list)
     floors: dict[str, int] = field(default_factory=dict)
     free_at: int = 0
+    default_free_at: int = 0
     cold: bool = True
     depth: int = 0
     recording: list[Callable[[], None]] | None = None
@@ -122,9 +125,27 @@ class FakeGpu:
 
         return call
 
+    def in_default_stream(
+        self, duration_ns: int, *, launch_ns: int, synchronizes: bool = False
+    ) -> Callable[[], bool]:
+        """Return a call whose kernel is in the default stream, which the clock does not see, and a result."""
+
+        def call() -> bool:
+            self.log.append("call")
+            self.host.advance(launch_ns)
+            self.hold_up_default_stream(duration_ns)
+            if synchronizes:
+                self.host.wait_until(self.default_free_at)
+            return True
+
+        return call
+
+    def hold_up_default_stream(self, ns: int = MAX_DELAY_NS) -> None:
+        self.default_free_at = max(self.default_free_at, self.host.now) + ns
+
     def record(self) -> int:
         self.log.append("record")
-        self._busy(0)
+        self._busy(self.event_ns)
         return self.free_at
 
     def pending(self, event: int) -> bool:
@@ -178,7 +199,7 @@ class FakeGpu:
 
     def synchronize_all(self) -> None:
         self.log.append("synchronize all")
-        self.host.wait_until(self.free_at)
+        self.host.wait_until(max(self.free_at, self.default_free_at))
 
     def _busy(self, ns: int) -> None:
         self.free_at = max(self.free_at, self.host.now) + ns

@@ -14,6 +14,7 @@ __all__ = [
     "ClaimError",
     "GpuGuideError",
     "ImplausibleError",
+    "LaunchError",
     "MismatchError",
     "NoGpuError",
     "OutOfMemoryError",
@@ -59,6 +60,10 @@ class ImplausibleError(GpuGuideError):
 
 class ClaimError(GpuGuideError):
     """A claim does not hold for the measured interval."""
+
+
+class LaunchError(GpuGuideError):
+    """A launch cannot start, or a kernel was stopped by the GPU."""
 
 
 class OutOfMemoryError(GpuGuideError):

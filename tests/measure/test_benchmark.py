@@ -13,7 +13,7 @@ import pytest
 
 import gpuguide as gg
 from fake_clock import FakeGpu, FakeHost
-from gpuguide.errors import ArgumentError
+from gpuguide.errors import ArgumentError, LaunchError
 from gpuguide.machine import default_stream
 from gpuguide.machine.backends import cuda, simulated
 from gpuguide.machine.device import EXAMPLE_DEVICE
@@ -27,9 +27,10 @@ MS = 1_000_000
 
 
 @pytest.fixture
-def gpu():
+def gpu(monkeypatch):
     """A fake GPU on which `benchmark` runs: its launches take 3 us, the rest of a kernel 2 us."""
     made = FakeGpu()
+    monkeypatch.setattr(module, "_hold_up_default_stream", made.hold_up_default_stream)
     machine = Machine(made, EXAMPLE_DEVICE, host=made.host)
     with recording_session(given_machine=machine, clock=made.host, ceilings=Ceilings()):
         yield made
@@ -66,14 +67,50 @@ def test_what_returns_an_array_is_not_captured(gpu):
     assert not [entry for entry in gpu.log if entry.startswith("capture") and entry != "capture 1000"]
 
 
-def test_a_call_that_waits_for_the_gpu_gives_a_span(gpu):
-    found = benchmark(gpu.kernel(10_000, synchronizes=True))
-    assert found.device.host_bound
-    assert repr(found).endswith(
-        "Floor: an empty kernel by the same clock.\n"
-        "The call waits for the GPU, or the host was late: the device time is a span that includes some of\n"
-        "  the host's time."
-    )
+@pytest.mark.parametrize("ns", [10_000, 30 * MS, 400 * MS])
+def test_a_call_that_waits_for_the_gpu_has_one_time(gpu, ns):
+    """Whatever its events span, and whatever the host takes, holds both the launch and the work."""
+    found = benchmark(gpu.kernel(ns, synchronizes=True))
+    assert (found.launch, found.device) == (None, None)
+    assert found.end_to_end.median_s == pytest.approx((ns + 5_000) / 1e9)
+    assert "The call waits for the GPU itself" in repr(found)
+
+
+def test_work_in_the_default_stream_that_is_waited_for_has_one_time(gpu):
+    """`cuda.reduce` was shown as 2.9 us, the time between two events around nothing on an H200."""
+    gpu.event_ns, gpu.floors["events"] = 2_900, 2_720
+    found = benchmark(gpu.in_default_stream(200_000, launch_ns=80_000, synchronizes=True))
+    assert (found.launch, found.device, found.end_to_end.median_s) == (None, None, 280e-6)
+    assert "The call waits for the GPU itself" in repr(found)
+
+
+def test_work_in_the_default_stream_is_in_the_time_end_to_end(gpu):
+    """A ufunc of Numba on arrays in GPU memory does not wait for its work."""
+    found = benchmark(gpu.in_default_stream(MS, launch_ns=300_000))
+    assert (found.launch.median_s, found.device, found.end_to_end.median_s) == (300e-6, None, 1.3e-3)
+    assert "The call runs on the CPU, or in a stream of its own" in repr(found)
+
+
+def test_eight_norms_have_their_time_on_the_gpu_until_one_is_read(gpu):
+    """Two plain clocks would see eight launches, and then a reading that takes as long as all the norms."""
+    norm, read = gpu.kernel(100_000), gpu.kernel(0, synchronizes=True)
+
+    def norms():
+        for _ in range(8):
+            norm()
+        return True
+
+    queued, then_read = benchmark(norms), benchmark(lambda: (norms(), read()))
+    assert (queued.launch.median_s, queued.device.median_s) == (24e-6, 816e-6)
+    assert (then_read.launch, then_read.device) == (None, None)
+    assert then_read.end_to_end.median_s > 816e-6
+    assert "The call waits for the GPU itself" in repr(then_read)
+
+
+def test_a_host_that_is_never_ahead_leaves_no_time_on_the_gpu(gpu):
+    found = benchmark(gpu.kernel(MS, launch_ns=20 * MS))
+    assert (found.launch.median_s, found.device) == (20e-3, None)
+    assert "takes longer than the GPU can be held up, 5 ms" in repr(found)
 
 
 @pytest.mark.parametrize("ns", [100_000, MS])
@@ -81,7 +118,7 @@ def test_a_call_without_work_on_the_gpu_has_no_device_time(gpu, ns):
     found = benchmark(lambda: gpu.host.advance(ns))
     assert found.device is None
     assert found.launch.median_s == ns / 1e9
-    assert "The call put no work into CuPy's current stream: it runs on the CPU" in repr(found)
+    assert "The call runs on the CPU, or in a stream of its own" in repr(found)
 
 
 def test_a_slow_launch_is_timed_alone(gpu):
@@ -170,6 +207,38 @@ def test_what_cannot_be_timed_is_refused(arguments, message):
 
 def dispatcher():
     return SimpleNamespace(py_func=test_the_budget_is_kept)
+
+
+def test_an_error_of_the_gpu_is_said_in_words(gpu):
+    def fails():
+        raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+
+    with pytest.raises(LaunchError, match=r"outside its arrays .* restart") as error:
+        benchmark(fails)
+    assert error.value.__cause__ is not None
+
+
+@dataclass
+class RawKernel:
+    """As CuPy's, of which `code` and `name` can be read."""
+
+    code: str = """
+        extern "C" __global__ void scale(const float* x, float* out, const float a, double b, int n) {}
+    """
+    name: str = "scale"
+
+    def __call__(self, grid, block, args):
+        pass
+
+
+def test_half_of_a_double_is_not_read_as_a_float():
+    """CuPy passes a Python float as a double, and the kernel gets zero for 2.0."""
+    with pytest.raises(ArgumentError, match=r"scale expects a float for 'a'.*Pass np.float32\(2.0\)"):
+        benchmark(RawKernel(), (1,), (1,), (None, None, 2.0, 2.0, 3))
+
+
+def test_a_float_of_numpy_and_a_double_are_passed_as_declared():
+    benchmark(RawKernel(), (1,), (1,), (None, None, np.float32(2), 2.0, 3), budget_s=0.01)
 
 
 @pytest.mark.parametrize(
@@ -374,6 +443,16 @@ class TestOnTheGpu:
         found = gg.benchmark(lambda: x + x)
         assert found.device.method in ("batch", "events")
         assert bool((x == 1).all())
+
+    def test_a_reduction_of_numba_has_one_time(self):
+        """It works in the default stream and waits there."""
+        import cupy as cp
+        from numba import cuda
+
+        found = gg.benchmark(cuda.reduce(lambda a, b: a + b), cp.ones(2**26, dtype=cp.float32))
+        assert (found.launch, found.device) == (None, None)
+        # 256 MiB in at most 4.8 TB/s.
+        assert found.end_to_end.median_s > 56e-6
 
     def test_work_of_the_cpu_is_told_from_work_of_the_gpu(self):
         found = gg.benchmark(np.sort, np.arange(10_000))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import simulated
+import numpy as np
+
+from gpuguide.errors import ArgumentError, LaunchError
+from gpuguide.machine.backends import cupy, raw_kernel, simulated
+from gpuguide.machine.cuda_errors import explain
 from gpuguide.machine.default_stream import launches_leave_it
-from gpuguide.measure.clocks import GpuClock, HostClock
+from gpuguide.measure.clocks import DELAY_SOURCE, MAX_DELAY_NS, GpuClock, HostClock
 from gpuguide.measure.session import Machine, current
 from gpuguide.measure.stopping import median
 from gpuguide.measure.timing import (
     Call,
+    HostTimer,
     NoWorkError,
     Samples,
     Timer,
@@ -33,13 +39,21 @@ __all__ = ["benchmark"]
 _FLOOR_SAMPLES = 11
 # Many calls in one sample would keep the host busy for longer than the budget.
 _SLOW_LAUNCH_NS = 200_000
-_SPAN = (
-    "The call waits for the GPU, or the host was late: the device time is a span that includes some of the "
-    "host's time."
+# Two events around nothing can be as far apart as around an empty kernel: 2.9 and 2.7 us on an H200.
+_NOTHING_ALONE = 1.5
+# Of many calls in one sample the two events are a small part, and nothing takes about no time.
+_NOTHING_AMONG_MANY = 0.5
+_LATE = (
+    f"The host's part of the call takes longer than the GPU can be held up, {MAX_DELAY_NS / 1e6:g} ms, so "
+    "events would time the host, too: there is no device time."
 )
 _NO_WORK = (
-    "The call put no work into CuPy's current stream: it runs on the CPU, or in a stream of its own. So it "
-    "has no device time."
+    "The call runs on the CPU, or in a stream of its own: it put no work into CuPy's current stream, or "
+    "hardly more than an empty kernel. So it has no device time."
+)
+_WAITS = (
+    "The call waits for the GPU itself, so launch and work cannot be told apart: its time is the host's, end "
+    "to end."
 )
 _NO_GPU = "There is no GPU that CuPy can use here, so the call was timed on the host. See gpuguide doctor."
 _SIMULATED = "Numba's simulator stands in for the GPU; these times say nothing about a GPU."
@@ -51,7 +65,8 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     Nothing is checked, and the call is repeated on the same arguments, so first make sure that its result is
     right. It is called once or twice to warm up, so no time includes compilation. The device time comes from
     events behind a delay that hides the launch; calls below 50 µs are timed many at once. The
-    data stays in the caches from call to call. Without a GPU the host is timed, and the result says so.
+    data stays in the caches from call to call. A call that waits for the GPU itself has one time, end to end.
+    Without a GPU the host is timed. The result says so in both cases.
 
     Parameters
     ----------
@@ -72,7 +87,9 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     Raises
     ------
     ArgumentError
-        `call` cannot be called, or `budget_s` is not a time.
+        `call` cannot be called, `budget_s` is not a time, or a ``RawKernel`` would misread a Python float.
+    LaunchError
+        A launch of the call cannot start, or a kernel was stopped by the GPU. The message says why.
 
     Examples
     --------
@@ -90,10 +107,32 @@ def benchmark(call: Callable[..., Any], *args: Any, budget_s: float = 1.0) -> Be
     # Not `budget_s <= 0`, which NaN would pass.
     if not budget_s > 0:
         raise ArgumentError(f"benchmark: budget_s must be a number of seconds above 0; got {budget_s!r}.")
-    machine, bound = current().machine, partial(call, *args) if args else call
-    if machine.gpu is None:
-        return _on_the_host(_name(call), bound, machine.host, budget_s)
-    return _on_the_gpu(_name(call), bound, machine, machine.gpu, budget_s)
+    _refuse_doubles(call, args)
+    bound = partial(call, *args) if args else call
+    try:
+        machine = current().machine
+        if machine.gpu is None:
+            return _on_the_host(_name(call), bound, machine.host, budget_s)
+        return _on_the_gpu(_name(call), bound, machine, machine.gpu, budget_s)
+    except Exception as error:  # CUDA's errors have a class of their own in each library
+        if explained := explain(error):
+            raise LaunchError(explained) from error
+        raise
+
+
+def _refuse_doubles(kernel: Any, args: tuple[Any, ...]) -> None:
+    """Raise if a kernel in CUDA C++ would read half of a Python float, because it declares a float."""
+    # CuPy's kernel has `code`, that of this package `source`.
+    source, name = getattr(kernel, "code", getattr(kernel, "source", None)), getattr(kernel, "name", "")
+    if not isinstance(source, str) or len(args) < 3 or not isinstance(args[2], tuple | list):
+        return
+    declared = re.search(rf"\b{re.escape(name)}\s*\(([^)]*)\)", source)
+    for parameter, value in zip(declared[1].split(",") if declared else (), args[2], strict=False):
+        if type(value) is float and re.fullmatch(r"\s*(const\s+)?float\s+(const\s+)?\w+\s*", parameter):
+            raise ArgumentError(
+                f"benchmark: the kernel {name} expects a float for {parameter.split()[-1]!r}; got the Python "
+                f"float {value!r}, which is passed as a double and misread. Pass np.float32({value!r})."
+            )
 
 
 def _on_the_host(name: str, call: Call, host: HostClock, budget_s: float) -> Benchmark:
@@ -110,25 +149,27 @@ def _on_the_gpu(name: str, call: Call, machine: Machine, gpu: GpuClock, budget_s
     gpu.synchronize_all()
     with ExitStack() as moved:
         known_ns, allocates = _warm_up(call, gpu, host, moved)
-        end_to_end = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
+        end_to_end = _end_to_end_timer(call, gpu, host, known_ns)
         launch = launch_timer(call, gpu, host=host, budget_s=each_s, known_ns=known_ns)
         waited = collect_enough(end_to_end, host, budget_s=each_s)
         launched = collect_enough(launch, host, budget_s=each_s)
         launch_ns = median(launched.ns) / launched.n_calls
-        device = _device(call, gpu, host, each_s, allocates=allocates, launch_ns=launch_ns)
-    notes = [*waited.notes, *launched.notes]
-    if device is None:
-        notes.append(_NO_WORK)
-    elif device.host_bound:
-        notes.append(_SPAN)
+        device, reason = _device(call, gpu, host, each_s, allocates=allocates, launch_ns=launch_ns)
+        waits = device is None and _waits(call, gpu, host, max(launched.ns) / launched.n_calls)
     return Benchmark(
         name,
         machine.info.name if machine.info else "the GPU",
-        _timing(launched, _floor_ns(launch_timer(gpu.empty, gpu, host=host))),
+        None if waits else _timing(launched, _floor_ns(launch_timer(gpu.empty, gpu, host=host))),
         device,
-        _timing(waited, _floor_ns(end_to_end_timer(gpu.empty, gpu, host=host))),
-        notes=tuple(dict.fromkeys(notes)),
+        _timing(waited, _floor_ns(_end_to_end_timer(gpu.empty, gpu, host))),
+        notes=tuple(dict.fromkeys((*waited.notes, *launched.notes, *([_WAITS] if waits else reason)))),
     )
+
+
+def _end_to_end_timer(call: Call, gpu: GpuClock, host: HostClock, known_ns: int = 0) -> HostTimer:
+    """Return a timer that waits for all streams: Numba's ufuncs, for one, do not work in the clock's."""
+    timer = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
+    return replace(timer, finish=gpu.synchronize_all)
 
 
 def _warm_up(call: Call, gpu: GpuClock, host: HostClock, moved: ExitStack) -> tuple[int, bool]:
@@ -137,10 +178,10 @@ def _warm_up(call: Call, gpu: GpuClock, host: HostClock, moved: ExitStack) -> tu
         # The call that compiles is the one that is watched, so `known_ns` is a plain call's.
         with launches_leave_it(moved):
             call()
-            gpu.synchronize()
+            gpu.synchronize_all()
         start_ns = host.now_ns()
         returned = call()
-        gpu.synchronize()
+        gpu.synchronize_all()
         known_ns = host.now_ns() - start_ns
     # A returned array was most likely allocated by the call, and memory in a graph must not go back to a
     # pool.
@@ -149,17 +190,51 @@ def _warm_up(call: Call, gpu: GpuClock, host: HostClock, moved: ExitStack) -> tu
 
 def _device(
     call: Call, gpu: GpuClock, host: HostClock, budget_s: float, *, allocates: bool, launch_ns: float
-) -> Timing | None:
-    """Time the work on the GPU; None where there is none."""
+) -> tuple[Timing | None, tuple[str, ...]]:
+    """Time the work on the GPU; None, and why, where its time is not seen."""
     keep_busy(gpu, host=host)
     try:
         timer = device_timer(call, gpu, capturable=not allocates, batchable=launch_ns <= _SLOW_LAUNCH_NS)
     except NoWorkError:
-        return None
+        return None, (_NO_WORK,)
     samples = collect_enough(timer, host, budget_s=budget_s)
-    timing = _timing(samples, samples.floor_ns or 0)
-    is_nothing = median(samples.ns) / samples.n_calls < (samples.floor_ns or 0) / 2
-    return None if is_nothing else timing
+    if samples.host_bound:
+        return None, (_LATE,)
+    floor_ns = samples.floor_ns or 0
+    nothing_ns = floor_ns * (_NOTHING_ALONE if samples.n_calls == 1 else _NOTHING_AMONG_MANY)
+    if median(samples.ns) / samples.n_calls < nothing_ns:
+        return None, (_NO_WORK,)
+    return _timing(samples, floor_ns), ()
+
+
+def _waits(call: Call, gpu: GpuClock, host: HostClock, free_ns: float) -> bool:
+    """Hold the GPU up, twice; say whether that holds up the call, which otherwise takes `free_ns` at most."""
+    # At least a quarter of the call's time, because a long call varies by more than one delay.
+    n_delays = 1 + int(free_ns / (4 * MAX_DELAY_NS))
+    held_ns = min(_held_up_ns(call, gpu, host, n_delays) for _ in range(2))
+    return held_ns > free_ns + n_delays * MAX_DELAY_NS / 2
+
+
+def _held_up_ns(call: Call, gpu: GpuClock, host: HostClock, n_delays: int) -> int:
+    with gpu.use():
+        for _ in range(n_delays):
+            # First, because it compiles when it is first launched.
+            _hold_up_default_stream()
+            gpu.delay(MAX_DELAY_NS)
+        start_ns = host.now_ns()
+        call()
+        held_ns = host.now_ns() - start_ns
+        gpu.synchronize_all()
+    return held_ns
+
+
+_delay = raw_kernel(DELAY_SOURCE, "delay")
+
+
+def _hold_up_default_stream() -> None:
+    """Delay what Numba launches for itself, in ``cuda.reduce`` and ufuncs, and streams that wait for it."""
+    with cupy().cuda.Stream.null:
+        _delay((1,), (1,), (np.uint64(MAX_DELAY_NS),))
 
 
 def _timing(samples: Samples, floor_ns: float) -> Timing:

@@ -80,9 +80,9 @@ class Benchmark:
     where : str
         The GPU's name, or ``"the CPU"``.
     launch : Timing or None
-        The host's part of the call.
+        The host's part of the call, if it does not wait for the GPU.
     device : Timing or None
-        The work on the GPU, without the launch.
+        The work on the GPU, without the launch, if the clock saw any.
     end_to_end : Timing or None
         From the call until the GPU is done.
     host : Timing or None
