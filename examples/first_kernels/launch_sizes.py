@@ -255,26 +255,36 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 #
 # The counters above told how many warps were there on average. The most that can be there, as a share of a
 # multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. For a kernel without shared
-# memory it follows from the registers that the compiler gives each thread, and needs no clock.
+# memory it follows from the registers that the compiler gives each thread and from the number of blocks that
+# a multiprocessor holds, and needs no clock.
 
 limits = cp.cuda.Device().attributes
+most_blocks = limits["MaxBlocksPerMultiprocessor"]
 most_threads = limits["MaxThreadsPerMultiProcessor"]
 most_registers = limits["MaxRegistersPerMultiprocessor"]
 
 
 def occupancy(kernel, threads_per_block):
-    registers = threads_per_block * max(kernel.get_regs_per_thread().values())
-    blocks = min(most_threads // threads_per_block, most_registers // registers)
-    return blocks * threads_per_block / most_threads
+    # The hardware gives out the registers of a thread by eights.
+    registers = 8 * math.ceil(max(kernel.get_regs_per_thread().values()) / 8)
+    by_threads = most_threads // threads_per_block
+    by_registers = most_registers // (registers * threads_per_block)
+    return min(most_blocks, by_threads, by_registers) * threads_per_block / most_threads
 
 
-for kernel, elements in ((one_element, 1), (four_elements, 4)):
-    share = occupancy(kernel, 256)
+for kernel, width, elements in (
+    (one_element, 256, 1),
+    (four_elements, 256, 4),
+    (four_elements, 32, 4),
+):
+    share = occupancy(kernel, width)
     n_bytes = share * most_threads * elements * 8
-    print(f"{kernel.__name__:13} {share:.0%} of the threads, {n_bytes:,.0f} bytes")
+    name = f"{kernel.__name__}, blocks of {width}:"
+    print(f"{name:29} {share:.0%} of the threads, {n_bytes:,.0f} bytes")
 
 # %%
-# That is what fits. By the GPU's counters, the grid-stride loop held
+# That is what fits. Blocks of 32 threads fill half of the room at most: this GPU holds no more than 32 blocks
+# on a multiprocessor, however small they are. By the GPU's counters, the grid-stride loop held
 # :measured:`maximum[grid_stride, 2**28].counter(occupancy)` of the warps and reached
 # :measured:`maximum[grid_stride, 2**28].share` of the ceiling; four elements per thread held
 # :measured:`maximum[four_elements, 2**28].counter(occupancy)` and reached

@@ -1,11 +1,17 @@
 """Shapes of launch, the map of them, and grids that do nothing."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from page_cells import open_cells
 
 from compile_lane import needs_compilers, numba_facts
 from fake_clock import FakeGpu, FakeHost
+from fake_cupy import make_cupy
 from gpuguide.errors import ArgumentError, MismatchError, NoGpuError
+from gpuguide.machine import launch
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.machine.memory import HOST
 from gpuguide.measure.plan import Variant
@@ -138,6 +144,18 @@ def test_from_one_block_to_the_number_of_the_rule_of_thumb_and_far_beyond() -> N
     assert (sizes[0], sizes[-1]) == (1, 2**24)
     assert len(sizes) >= 6
     assert 2**28 // 128 in sizes, "as many blocks as CuPy launches for 2**28 elements"
+
+
+def test_the_occupancy_that_the_page_computes_is_that_of_the_calculator() -> None:
+    """Blocks of 32 threads fill half a multiprocessor, which holds 32 blocks; registers come by eights."""
+    (cell,) = (cell.content for cell in open_cells("launch_sizes") if "def occupancy" in cell.content)
+    names = {"cp": make_cupy(), "math": math}
+    exec(cell[: cell.index("for kernel")], names)
+    for registers in (16, 33, 64, 128):
+        kernel = SimpleNamespace(get_regs_per_thread=lambda registers=registers: {"a signature": registers})
+        for threads in (32, 128, 256, 512):
+            expected = launch.occupancy(threads, registers, 0, EXAMPLE_DEVICE).share
+            assert names["occupancy"](kernel, threads) == expected, (registers, threads)
 
 
 @pytest.mark.gpu
