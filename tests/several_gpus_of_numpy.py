@@ -7,6 +7,8 @@ it. So code that lacks an event gives wrong results in some order.
 
 from __future__ import annotations
 
+import ctypes
+import warnings
 from collections import deque
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -57,10 +59,22 @@ class ndarray(np.ndarray):
         self.gpus.settled(self)
         return self.gpus.here(np.array(self))
 
-    def get(self, stream: Any = None, **options: Any) -> np.ndarray:
-        """Wait for the stream, and return a copy on the host."""
-        (stream or self.gpus.cuda.get_current_stream()).synchronize()
-        return np.array(self)
+    def get(self, stream: Any = None, out: Any = None, blocking: bool = True) -> np.ndarray:
+        """Copy to the host in a stream; wait for it unless told otherwise."""
+        stream, out = stream or self.gpus.cuda.get_current_stream(), np.array(self) if out is None else out
+        stream.ask(lambda: np.copyto(out, self), writes=out)
+        if blocking:
+            stream.synchronize()
+        return np.asarray(out)
+
+    def set(self, values: Any, stream: Any) -> None:
+        """Copy from the host when the stream gets there."""
+        stream.ask(lambda: np.copyto(self, values), writes=self)
+
+    def __mul__(self, other: Any) -> Any:
+        if self.number != self.gpus.current:
+            warnings.warn("The device where the array resides is different.", UserWarning, stacklevel=2)
+        return self.gpus.here(np.array(self) * np.array(other))
 
     def __matmul__(self, other: Any) -> Any:
         self.gpus.cuda.get_current_stream().synchronize()
@@ -68,17 +82,7 @@ class ndarray(np.ndarray):
 
 
 class ManyGpus:
-    """As much of CuPy as the topic needs, for a number of GPUs.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    seed : int
-        Another one gives another order of what streams do.
-    peers : bool
-        Whether the GPUs may read each other's memory.
-    """
+    """As much of CuPy as topic and page need, for `n` GPUs; another seed gives another order of streams."""
 
     int32, int64, float32, float64 = np.int32, np.int64, np.float32, np.float64
 
@@ -91,18 +95,33 @@ class ManyGpus:
         self._using: list[_Stream] = []
         self.ndarray = ndarray
         self.ran: list[int] = []
+        self.allowed = {(one, other): False for one in range(n) for other in range(n)}
         self.cuda = SimpleNamespace(
             Device=lambda number=None: _Device(self, self.current if number is None else number),
             Stream=lambda non_blocking=False: _Stream(self, self.current),
             Event=lambda disable_timing=False: _Event(self.current),
             get_current_stream=self._stream,
+            get_elapsed_time=lambda begin, end: 1.0,
+            nccl=_Nccl(),
             runtime=SimpleNamespace(
                 getDeviceCount=lambda: n,
                 deviceCanAccessPeer=lambda one, other: int(peers),
-                deviceEnablePeerAccess=lambda other: None,
+                deviceEnablePeerAccess=lambda other: self._allow(other, True, "PeerAccessAlreadyEnabled"),
+                deviceDisablePeerAccess=lambda other: self._allow(other, False, "PeerAccessNotEnabled"),
+                memcpyPeerAsync=self._copy_between,
                 CUDARuntimeError=RuntimeError,
             ),
         )
+
+    def _allow(self, other: int, yes: bool, twice: str) -> None:
+        if self.allowed[self.current, other] == yes:
+            raise RuntimeError(f"cudaError{twice}")
+        self.allowed[self.current, other] = yes
+
+    def _copy_between(self, to: int, target: int, origin: int, source: int, n_bytes: int, ptr: int) -> None:
+        stream = next(stream for stream in self.streams if stream.ptr == ptr)
+        assert stream.number == source, "a copy is asked for in a stream of the GPU that sends"
+        stream.ask(lambda: ctypes.memmove(to, origin, n_bytes))
 
     def _stream(self) -> _Stream:
         own = [stream for stream in self._using if stream.number == self.current]
@@ -132,19 +151,22 @@ class ManyGpus:
     def empty(self, shape: Any, dtype: Any = float) -> ndarray:
         return self.here(np.full(shape, 99, dtype))
 
+    def full(self, shape: Any, value: Any, dtype: Any = float) -> ndarray:
+        return self.here(np.full(shape, value, dtype))
+
     def arange(self, *args: Any, dtype: Any = None) -> ndarray:
         return self.here(np.arange(*args, dtype=dtype))
 
     def asarray(self, values: Any) -> ndarray:
-        if isinstance(values, ndarray):
-            return values
-        made = values.view(ndarray)
-        made.gpus, made.number = self, self.current
-        return made
+        return values if isinstance(values, ndarray) else self.here(values)
+
+    def get_default_memory_pool(self) -> Any:
+        return SimpleNamespace(free_all_blocks=lambda: None)
 
     def _later(self, call: Callable[..., Any], *arrays: Any, out: Any) -> None:
         """Compute when the stream gets there."""
-        assert {each.number for each in (*arrays, out)} == {self.current}, "an array of another GPU"
+        numbers = {each.number for each in (*arrays, out) if isinstance(each, ndarray)}
+        assert self.peers or numbers == {self.current}, "an array of another GPU"
         self._stream().ask(lambda: np.copyto(out, call(*map(np.array, arrays))), writes=out)
 
     def multiply(self, a: Any, b: Any, out: Any) -> None:
@@ -178,7 +200,8 @@ class ManyGpus:
             assert blocks[0] * threads[0] >= quads
             assert blocks[1] * 16 >= rows
             assert now.number == then.number == self.current
-            assert self.peers or {above.number, below.number} == {self.current}
+            for edge in (above, below):
+                assert edge.number == self.current or self.allowed[self.current, edge.number]
             number = self.current
 
             def step() -> None:
@@ -193,12 +216,44 @@ class ManyGpus:
         return call
 
 
+class _Nccl:
+    """NCCL, as much as is used of it: it adds up when all have called, within a group."""
+
+    available, NCCL_FLOAT32, NCCL_SUM = True, "float32", "sum"
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int, int, int]] = []
+        self.open = False
+        self.NcclCommunicator = SimpleNamespace(initAll=self._connect)
+
+    def _connect(self, gpus: Any) -> list[Any]:
+        n = gpus if isinstance(gpus, int) else len(gpus)
+        return [SimpleNamespace(allReduce=self._all_reduce) for _ in range(n)]
+
+    def _all_reduce(self, own: int, total: int, n: int, kind: str, what: str, stream: int) -> None:
+        assert (kind, what, self.open) == ("float32", "sum", True)
+        self.calls.append((own, total, n, stream))
+
+    def groupStart(self) -> None:
+        self.open = True
+
+    def groupEnd(self) -> None:
+        def view(pointer: int, n: int) -> np.ndarray:
+            return np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_float)), (n,))
+
+        total = sum(view(own, n).copy() for own, _, n, _ in self.calls)
+        for _, there, n, _ in self.calls:
+            view(there, n)[:] = total
+        assert len({stream for *_, stream in self.calls}) == len(self.calls)
+        self.calls.clear()
+        self.open = False
+
+
 class _Device:
     def __init__(self, gpus: ManyGpus, number: int) -> None:
         if not 0 <= number < gpus.n:
             raise RuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
-        self.gpus, self.id = gpus, number
-        self.mem_info = (10**11, 15 * 10**10)
+        self.gpus, self.id, self.pci_bus_id = gpus, number, f"0000:0{number}:00.0"
         self._before: list[int] = []
 
     def __enter__(self) -> _Device:
@@ -221,18 +276,21 @@ class _Event:
     def __init__(self, number: int) -> None:
         self.number = number
         self.asked = self.reached = 0
+        self.stream: Any = None
 
-    def record(self, stream: _Stream | None = None) -> None:
+    def record(self, stream: _Stream) -> None:
         """Mark the present end of a stream of the same GPU."""
-        assert stream is not None
         assert stream.number == self.number, "an event of another GPU"
-        self.asked += 1
+        self.asked, self.stream = self.asked + 1, stream
         count = self.asked
 
         def reach() -> None:
             self.reached = count
 
         stream.ask(reach)
+
+    def synchronize(self) -> None:
+        self.stream.gpus.run(lambda: self.reached == self.asked)
 
 
 class _Step(NamedTuple):
@@ -263,6 +321,11 @@ class _Stream:
 
     def go_on(self) -> None:
         self.queue.popleft().action()
+
+    def record(self) -> _Event:
+        event = _Event(self.number)
+        event.record(self)
+        return event
 
     def wait_event(self, event: _Event) -> None:
         """Wait for what the event marks now, not for what it will mark later."""

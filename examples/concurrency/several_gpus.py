@@ -2,16 +2,12 @@
 Several GPUs
 ============
 
-What changes in the code when a machine has several GPUs, and what is it worth?
+What is a second GPU worth, and what changes in the code?
 """
 # %%
-# On one GPU an integral over 137 billion points takes :measured:`integral[one, 2**37].time`. The same code
-# runs on as many GPUs as a machine has.
-#
-# .. needs-gpus:: 4
-#
-#    On four it is :measured:`integral[four, 2**37].speedup(one)` as fast, and heat that flows across a plate,
-#    with an exchange in each step, :measured:`heat[four_direct, 2**30].speedup(one)`.
+# Two GPUs are :measured:`integral[two, 2**37].speedup(one)` as fast as one if the work falls into parts, and
+# :measured:`heat[two_direct, 2**30].speedup(one)` if these exchange their edges in every step. Give each GPU
+# its part of the data, launch on all of them before you wait for any, and let them copy directly.
 
 # %%
 # The current device
@@ -38,16 +34,12 @@ except cp.cuda.runtime.CUDARuntimeError as error:
 # %%
 # .. try-it::
 #
-#    Start Python with ``CUDA_VISIBLE_DEVICES=1``. If the machine has two GPUs, this process sees the second
-#    one alone, and calls it GPU 0. This is how several processes share a machine, one GPU for each.
+#    Start Python with ``CUDA_VISIBLE_DEVICES=1``. This process sees the second GPU alone, and calls it GPU 0.
+#    This is how several processes share a machine, one GPU for each.
 #
-# After the error the current device is the same as before.
-#
-# .. needs-gpus:: 2
-#
-#    Numba asks for the current device in its own way. Inside ``with cuda.gpus[1]:`` CuPy is on GPU
-#    :measured:`cupy_follows`, and inside ``with cp.cuda.Device(1):`` Numba is on GPU
-#    :measured:`numba_follows`.
+# After the error the current device is the same as before. Numba has a current device, too: inside ``with
+# cuda.gpus[1]:`` CuPy is on GPU :measured:`cupy_follows`, and inside ``with cp.cuda.Device(1):`` Numba is on
+# GPU :measured:`numba_follows`.
 
 # %%
 # An array of the other GPU
@@ -58,40 +50,36 @@ except cp.cuda.runtime.CUDARuntimeError as error:
 
 import warnings
 
+x.device.synchronize()  # nothing else makes one GPU wait for another
 with gpus[-1], warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     z = x * 2  # x is on GPU 0
 print(z, "is on GPU", z.device.id, "with", len(seen), "warning(s)")
 
 # %%
-# .. needs-gpus:: 2
-#
-#    This was an error once. Today the current device reads the other one's memory, if it may, and CuPy warns:
-#    ":measured:`other_array`". The current device doubles numbers in its own memory at :measured:`used_here`,
-#    and those of the other GPU at :measured:`used_there`. Copy an array that you need more than once:
-#    ``x.copy()`` makes the copy on the current device.
+# This was an error once. Today the current device reads the other one's memory over the link between them,
+# and CuPy warns: ":measured:`other_array`" A GPU doubles the numbers of an array in its own memory at
+# :measured:`used_here`, and those in the memory of the other GPU at :measured:`used_there`. So copy an array
+# that you need more than once: ``x.copy()`` makes the copy on the current device.
 
 # %%
 
-# record: Copies between all GPUs, then three studies on one, two and four, every result checked
+# record: Copies between two GPUs, then three studies on one and on two, every result checked
 import gpuguide as gg
 import numpy as np
 from gpuguide.topics.several_gpus import all_reduce, peers, stencil
 from gpuguide.topics.several_gpus import study as several_gpus
 from gpuguide.topics.several_gpus.kernels import HEAT_SOURCE
 
-used, warning = peers.using()
-for name, rates in {**peers.rates(), **used}.items():
+copied, warning = peers.measured()
+for name, rates in copied.items():
     gg.fact(name, float(np.median(rates)), unit="B/s", samples=rates)
-for name, number in peers.followers().items():
+for name, number in {**peers.followers(), "links": peers.links()}.items():
     gg.fact(name, number, unit="1")
-if warning:
-    gg.fact("other_array", warning, unit="text")
-integral = several_gpus.study().run()
+gg.fact("other_array", warning, unit="text")
+integral = several_gpus.study().run(variants=["one", "two"])
 heat = stencil.heat_study().run()
-_ = all_reduce.nccl()  # says what to install where it is missing
-sum_of_two = all_reduce.two_study().run()
-sum_of_four = all_reduce.four_study().run()
+sums = all_reduce.sums_study().run()
 
 # %%
 # Copies: directly, or by way of the host
@@ -99,49 +87,34 @@ sum_of_four = all_reduce.four_study().run()
 #
 # A copy from one GPU to another goes directly if the two have *peer access* to each other's memory.
 # ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether they can, and CuPy then allows it before the
-# first copy. Without it the data goes by way of the host. By way of :term:`pinned memory`, to the host and
-# then back, a GPU sends data to itself at :measured:`host_0_0`. A copy within its own memory reaches
-# :measured:`push_0_0`, each byte counted once.
+# first copy. These are copies of 1 GiB:
 #
-# .. needs-gpus:: 2
+# .. list-table::
+#    :header-rows: 1
 #
-#    From GPU 0 to GPU 1, 256 MiB go at :measured:`push_0_1` by the events of the GPU that sends, and at
-#    :measured:`pull_0_1` by those of the GPU that fetches. Without peer access the driver takes the way
-#    through the host, at :measured:`staged_0_1`; by hand, through pinned memory, it is :measured:`host_0_1`.
+#    * - copy
+#      - bytes per second
+#    * - within the memory of GPU 0
+#      - :measured:`within`
+#    * - from GPU 0 to GPU 1, directly
+#      - :measured:`direct`
+#    * - from GPU 1 to GPU 0, directly
+#      - :measured:`direct_back`
+#    * - both ways at once, together
+#      - :measured:`both_ways`
+#    * - from GPU 0 to GPU 1 without peer access, by the driver
+#      - :measured:`staged`
+#    * - through :term:`pinned memory` of the host, one way after the other
+#      - :measured:`pinned`
+#    * - through :term:`pageable memory` of the host
+#      - :measured:`pageable`
 #
-# .. needs-gpus:: 4
+# The link takes both directions at once. GPU 0 has :measured:`links` NVLinks, which together carry at most
+# :measured:`link_peak` each way; a direct copy reaches :measured:`copy_share` of that.
 #
-#    Between any two of four GPUs, by the events of the one that sends:
-#
-#    .. list-table::
-#       :header-rows: 1
-#       :stub-columns: 1
-#
-#       * - to
-#         - GPU 0
-#         - GPU 1
-#         - GPU 2
-#         - GPU 3
-#       * - GPU 0
-#         -
-#         - :measured:`push_1_0`
-#         - :measured:`push_2_0`
-#         - :measured:`push_3_0`
-#       * - GPU 1
-#         - :measured:`push_0_1`
-#         -
-#         - :measured:`push_2_1`
-#         - :measured:`push_3_1`
-#       * - GPU 2
-#         - :measured:`push_0_2`
-#         - :measured:`push_1_2`
-#         -
-#         - :measured:`push_3_2`
-#       * - GPU 3
-#         - :measured:`push_0_3`
-#         - :measured:`push_1_3`
-#         - :measured:`push_2_3`
-#         -
+# .. kernel:: gpuguide.topics.several_gpus.peers
+#    :names: rates, seconds, without_access
+#    :fold: How the copies are timed
 
 # %%
 # Work that falls into parts
@@ -190,21 +163,11 @@ print("NumPy:   ", np.pi)
 # Nothing in the first loop may wait. With ``float`` there, each GPU would begin only when the one before it
 # is done.
 #
-# .. needs-gpus:: 2
-#
-#    137 billion points take :measured:`integral[one, 2**37].time` on one GPU of a machine with two, and
-#    :measured:`integral[two, 2**37].time` on both.
-#
-# .. needs-gpus:: 4
-#
-#    On a machine with four GPUs they take :measured:`integral[one, 2**37].time` on one of them and
-#    :measured:`integral[four, 2**37].time` on all, :measured:`integral[four, 2**37].speedup(one)` as fast.
-#    With 17 million points all four are :measured:`integral[four, 2**24].speedup(one)` as fast as one.
-#
-# There must be enough work to share. For 17 million points one GPU takes
-# :measured:`integral[one, 2**24].time`; at the pace of the larger integral it would be
-# :measured:`at_that_pace`. We think that the rest is the time that the host takes for its calls, and it makes
-# them for one GPU after the other. :evidence:`opinion`
+# 137 billion points take :measured:`integral[one, 2**37].time` on one GPU and
+# :measured:`integral[two, 2**37].time` on two. With 17 million points it is
+# :measured:`integral[one, 2**24].time` and :measured:`integral[two, 2**24].time`. At the pace of the larger
+# integral one GPU would need only :measured:`at_that_pace` for them. We think that the rest is the time that
+# the host takes for its calls, and it makes them for one GPU after the other. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_on
@@ -283,35 +246,40 @@ for plate in (slabs, whole):
         print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[rows - 3 : rows, 3])
 
 # %%
-# Nothing says that slabs must be on different GPUs, so all of this can be tried on one. There the exchange
-# only costs time. 20 steps on a plate of 17 million cells take :measured:`heat[one, 2**24].time` in one slab,
-# and :measured:`heat[four_slabs, 2**24].time` in four. With a billion cells it is
-# :measured:`heat[one, 2**30].time` and :measured:`heat[four_slabs, 2**30].time`.
-#
 # A kernel can also read its neighbour's edge in place, without a copy: give it ``slabs[k - 1].now[-1]``
-# instead of ``slab.above``. This needs peer access. On the small plate, it brings four slabs down to
-# :measured:`heat[four_slabs_direct, 2**24].time`. :evidence:`variant four_slabs_direct`
+# instead of ``slab.above``. This needs peer access.
 #
-# .. needs-gpus:: 2
+# .. list-table:: 20 steps on a plate
+#    :header-rows: 1
 #
-#    With a billion cells, two GPUs are :measured:`heat[two, 2**30].speedup(one)` as fast as one if they copy
-#    the edges, and :measured:`heat[two_direct, 2**30].speedup(one)` if they read them in place.
+#    * - cells
+#      - one GPU
+#      - two, edges copied
+#      - two, edges read in place
+#    * - 1.07 billion
+#      - :measured:`heat[one, 2**30].time`
+#      - :measured:`heat[two, 2**30].time`
+#      - :measured:`heat[two_direct, 2**30].time`
+#    * - 17 million
+#      - :measured:`heat[one, 2**24].time`
+#      - :measured:`heat[two, 2**24].time`
+#      - :measured:`heat[two_direct, 2**24].time`
 #
-# .. needs-gpus:: 4
-#
-#    Four are :measured:`heat[four, 2**30].speedup(one)` and :measured:`heat[four_direct, 2**30].speedup(one)`
-#    as fast as one.
+# The work grows with the area of a slab, the exchange only with the length of its edge. On the large plate
+# two GPUs are :measured:`heat[two, 2**30].speedup(one)` as fast as one if they copy the edges, and
+# :measured:`heat[two_direct, 2**30].speedup(one)` if they read them.
 #
 # .. kernel:: gpuguide.topics.several_gpus.stencil
-#    :names: copied, slabs_copied, direct, slabs_direct
+#    :names: copied, direct
 #    :fold: What is timed: edges copied and edges read
 
 # %%
 # A sum for all: NCCL
 # -------------------
 #
-# Often each GPU has an array, and all of them need the sum. NVIDIA's library NCCL does that in one call, in
-# which all GPUs send to each other at the same time. CuPy finds it if ``nvidia-nccl-cu13`` is installed.
+# Often each GPU has an array, and all of them need the sum, an *all-reduce*. NVIDIA's library NCCL does that
+# in one call, in which all GPUs send to each other at the same time. CuPy finds it if ``nvidia-nccl-cu13`` is
+# installed.
 
 from cupy.cuda import nccl
 
@@ -329,81 +297,154 @@ for gpu, one, x in zip(gpus, nccl_gpus, arrays, strict=True):
             x.data.ptr, x.data.ptr, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream
         )
 nccl.groupEnd()
-print("GPU:  ", arrays[-1].get()[:3])
+with gpus[-1]:
+    print("GPU:  ", arrays[-1].get()[:3])
 print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 
 # %%
 # One process makes the calls of all GPUs, so they must form a group. Outside of one, the first call waits for
 # the others, which this process has not made yet, and hangs.
-#
-# .. needs-gpus:: 2
-#
-#    Two arrays of 1 GiB are added up in :measured:`sum_of_two[nccl, 2**28].time`, and in
-#    :measured:`sum_of_two[copies, 2**28].time` if GPU 0 fetches the other array and sends the sum.
-#
-# .. needs-gpus:: 4
-#
-#    .. list-table:: The sum of four arrays
-#       :header-rows: 1
-#
-#       * - each array
-#         - NCCL
-#         - copies to GPU 0 and back
-#         - bytes that a GPU sends, by NCCL
-#       * - 4 KiB
-#         - :measured:`sum_of_four[nccl, 2**10].time`
-#         - :measured:`sum_of_four[copies, 2**10].time`
-#         - :measured:`sum_of_four[nccl, 2**10].rate(bus_bytes)`
-#       * - 1 MiB
-#         - :measured:`sum_of_four[nccl, 2**18].time`
-#         - :measured:`sum_of_four[copies, 2**18].time`
-#         - :measured:`sum_of_four[nccl, 2**18].rate(bus_bytes)`
-#       * - 16 MiB
-#         - :measured:`sum_of_four[nccl, 2**22].time`
-#         - :measured:`sum_of_four[copies, 2**22].time`
-#         - :measured:`sum_of_four[nccl, 2**22].rate(bus_bytes)`
-#       * - 1 GiB
-#         - :measured:`sum_of_four[nccl, 2**28].time`
-#         - :measured:`sum_of_four[copies, 2**28].time`
-#         - :measured:`sum_of_four[nccl, 2**28].rate(bus_bytes)`
-#
-#    NCCL's own tests count the last column like this: with four GPUs, each has to send one and a half times
-#    the length of its array. We think that copies to one GPU wait for each other at its links.
-#    :evidence:`opinion`
+
+# draw
+_ = gg.plot_time(sums)
 
 # %%
-# Result: what limits several GPUs
-# --------------------------------
+# .. finding::
+#
+#    Two arrays of 1 GiB are added up in :measured:`sums[nccl, 2**28].time` by NCCL, and in
+#    :measured:`sums[copies, 2**28].time` by copies to GPU 0 and back. For arrays of 4 KiB it is
+#    :measured:`sums[nccl, 2**10].time` and :measured:`sums[copies, 2**10].time`.
+#
+# NCCL's own tests count a *bus bandwidth*: the bytes that each GPU has to send, per second. With two GPUs
+# these are as many as its array has.
+#
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - each array
+#      - NCCL
+#      - bus bandwidth
+#    * - 4 KiB
+#      - :measured:`sums[nccl, 2**10].time`
+#      - :measured:`sums[nccl, 2**10].rate(bus_bytes)`
+#    * - 1 MiB
+#      - :measured:`sums[nccl, 2**18].time`
+#      - :measured:`sums[nccl, 2**18].rate(bus_bytes)`
+#    * - 16 MiB
+#      - :measured:`sums[nccl, 2**22].time`
+#      - :measured:`sums[nccl, 2**22].rate(bus_bytes)`
+#    * - 1 GiB
+#      - :measured:`sums[nccl, 2**28].time`
+#      - :measured:`sums[nccl, 2**28].rate(bus_bytes)`
+#
+# At 1 GiB it is :measured:`bus_share` of what the links carry each way.
+#
+# .. kernel:: gpuguide.topics.several_gpus.all_reduce
+#    :names: by_nccl, by_copies, summed
+#    :fold: What is timed
+
+# %%
+# The same integral through Dask
+# ------------------------------
+#
+# With Dask, each GPU gets a process, a *worker*, and a scheduler hands them parts of the work, over the
+# network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see.
+
+import os
+
+from dask.distributed import Client, SubprocessCluster
+
+
+def see_gpu(k):
+    os.environ["CUDA_VISIBLE_DEVICES"] = str(k)
+
+
+def area(k, n_parts, n=2**20, points=2**12):
+    left = cp.arange(n * k // n_parts, n * (k + 1) // n_parts) / n
+    return float(integrate(left, points, 1 / n / points).sum())
+
+
+cluster = SubprocessCluster(
+    n_workers=n_gpus, threads_per_worker=1, dashboard_address=":0"
+)
+client = Client(cluster)
+client.wait_for_workers(n_gpus, timeout=60)
+for k, worker in enumerate(client.nthreads()):
+    client.run(see_gpu, k, workers=[worker])
+areas = client.map(area, range(n_gpus), n_parts=n_gpus)
+print("Dask: ", sum(client.gather(areas)))
+
+# %%
+
+# record: The integral in one process and through Dask, and what a task costs
+from gpuguide.topics.several_gpus import workers
+
+through_dask = workers.dask_study().run()
+for name, times in workers.costs().items():
+    gg.fact(name, float(np.median(times)), unit="s", samples=times)
+
+# %%
+# 34 billion points take both GPUs :measured:`workers[in_one_process, 2**35].time` in one process, and
+# :measured:`workers[dask, 2**35].time` through Dask with one task per worker. With 16 tasks per worker it is
+# :measured:`workers[dask_16, 2**35].time`, for each of many tasks that do nothing takes :measured:`task`. So
+# Dask pays where a task takes much longer than that, or where one machine is not enough:
+# :doc:`Several hosts </gallery/concurrency/several_hosts>`.
+#
+# .. results:: workers
+
+client.close()
+cluster.close()
+
+# %%
+
+# draw
+link_peak = facts["links"].value * 25e9
+bus = 2**30 / sums.time("nccl", 2**28).value
+gg.fact("link_peak", link_peak, unit="B/s", note="NVLink 4: 25 GB/s a link, each way")
+gg.fact("copy_share", facts["direct"].value / link_peak, unit="share")
+gg.fact("bus_share", bus / link_peak, unit="share")
+pace = integral.time("one", 2**37).value / 2**37
+gg.fact("at_that_pace", 2**24 * pace, unit="s", note="time of 2^37 points / 2^13")
+gg.claim(integral, "two", faster_than="one", at=2**37, by=1.95)
+gg.claim(heat, "two_direct", faster_than="one", at=2**30, by=1.85)
+gg.claim(sums, "nccl", faster_than="copies", at=2**28)
+
+# %%
+# Result: what two GPUs are worth
+# -------------------------------
+
+# draw
+from gpuguide.charts.shapes import plot_ratios
+
+compared = {
+    "integral, 2^37 points": integral.speedup("two", "one", 2**37),
+    "stencil, 2^30 cells, edges read": heat.speedup("two_direct", "one", 2**30),
+    "stencil, 2^30 cells, edges copied": heat.speedup("two", "one", 2**30),
+    "stencil, 2^24 cells, edges read": heat.speedup("two_direct", "one", 2**24),
+    "integral, 2^24 points": integral.speedup("two", "one", 2**24),
+}
+_ = plot_ratios(
+    {
+        words: gg.fact(f"worth_{k}", ratio.value, unit="ratio")
+        for k, (words, ratio) in enumerate(compared.items())
+    },
+    "two GPUs against one",
+)
+
+# %%
+# .. finding::
+#
+#    Two GPUs are worth :measured:`integral[two, 2**37].speedup(one)` where there is enough work, and
+#    :measured:`integral[two, 2**24].speedup(one)` for a call that one GPU ends in
+#    :measured:`integral[one, 2**24].time`.
 #
 # Work that falls into parts needs no link between GPUs, but there must be enough of it, for Python serves one
 # GPU after the other. If parts depend on each other, each step waits for its slowest slab and for the
-# exchange. The larger the slabs, the less that matters: the work grows with the area of a slab, the exchange
-# only with the length of its edge.
+# exchange.
 #
 # .. results:: integral
 #
 # .. results:: heat
-
-# draw
-timed = {cell.variant for cell in (*integral.measurements, *heat.measurements) if cell.n}
-for name, wanted in (("two", 1.9), ("four", 3.9)):
-    if name in timed:
-        gg.claim(integral, name, faster_than="one", at=2**37, by=wanted)
-for name, wanted in (("two_direct", 1.85), ("four_direct", 3.6)):
-    if name in timed:
-        gg.claim(heat, name, faster_than="one", at=2**30, by=wanted)
-pace = integral.time("one", 2**37).value / 2**37
-gg.fact("at_that_pace", 2**24 * pace, unit="s", note="time of 2^37 points / 2^13")
-gg.claim(heat, "one", faster_than="four_slabs", at=2**24)
-gg.claim(heat, "four_slabs_direct", faster_than="four_slabs", at=2**24)
-
-# %%
-# More GPUs than one machine has
-# ------------------------------
-#
-# One process can use the GPUs of its own machine only. With Dask, each GPU gets a process, a *worker*, and a
-# scheduler hands them parts of the work over the network.
-# :doc:`Several hosts </gallery/concurrency/several_hosts>` sets this up, and says what it costs.
 
 # %%
 # Your turn: rows for every GPU

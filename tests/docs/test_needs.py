@@ -11,8 +11,9 @@ from mini_project import MACHINE
 from test_recorder import course
 
 from gpuguide.machine import backends
-from gpuguide_docs.pages.pages_toml import Needs, PagesError, read_pages
+from gpuguide_docs.pages.pages_toml import Needs, read_pages
 from gpuguide_docs.record.needs import Machine, lacking, this_machine
+from gpuguide_docs.show.guide import new_states
 
 
 @pytest.fixture
@@ -74,8 +75,6 @@ def test_what_the_driver_does_not_tell_is_no_reason(monkeypatch: pytest.MonkeyPa
         (Needs(1, 16), ""),
         (Needs(1, 17), "needs 17 GiB of GPU memory, and this machine has 16"),
         (Needs(2, 1), "needs 2 GPUs, and this machine has 1"),
-        # The parts of a page are no reason to leave out the rest.
-        (Needs(1, 1, parts=(2, 4)), ""),
         (Needs(1, 1, ("numpy",)), ""),
         (
             Needs(1, 1, ("numpy", "no-such", "nor-this")),
@@ -110,30 +109,18 @@ def test_a_recorder_says_what_it_left_out_and_keeps_what_there_is(make_project: 
     assert {name.split("/")[1] for name in after if after[name] != before.get(name)} == {"pictures"}
 
 
-def test_another_machine_s_recordings_are_not_touched(make_project: Any) -> None:
+def test_a_page_is_shown_from_the_machine_that_its_entry_names(make_project: Any) -> None:
     """Each machine has a folder of its own, by its GPU and by how many of them it has."""
     project = make_project()
     before = project.recordings()
-    options = ("toy", "--machine", f"{MACHINE}-x4", "--allow-cpu")
+    options = ("toy", "--machine", f"{MACHINE}-x2", "--allow-cpu")
     ran = project.run("-m", "gpuguide_docs.record.recorder", *options)
     assert ran.code == 0, ran.output
     after = project.recordings()
     assert {name: after[name] for name in before} == before
-    assert {name.split("/")[0] for name in after.keys() - before.keys()} == {f"{MACHINE}-x4"}
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ("[1, 2]", "parts must need more GPUs than the page's 1, and one needs 1"),
-        ("[4, 2]", "a list of increasing integers"),
-        ("[2, 2]", "a list of increasing integers"),
-        ("2", "a list of integers"),
-        ("[true]", "an integer, zero or more"),
-    ],
-)
-def test_parts_of_a_page_need_more_than_the_page(make_project: Any, parts: str, message: str) -> None:
-    project = make_project()
-    project.edit("examples/pages.toml", "needs = { gpus = 0 }", f"needs = {{ gpus = 1, parts = {parts} }}")
-    with pytest.raises(PagesError, match=message):
-        read_pages(project.layout)
+    assert {name.split("/")[0] for name in after.keys() - before.keys()} == {f"{MACHINE}-x2"}
+    entry = 'needs = { gpus = 0 }\nobjectives = ["Add numbers"'
+    project.edit("examples/pages.toml", entry, f'machine = "{MACHINE}-x2"\n{entry}')
+    shown = new_states(project.layout)["toy"].shown
+    assert shown is not None
+    assert shown.machine == f"{MACHINE}-x2"

@@ -38,7 +38,7 @@ from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
-from gpuguide.topics.several_gpus.all_reduce import Sums
+from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
@@ -145,8 +145,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "several_gpus.integral": areas_reference,
     "several_gpus.workers": areas_reference,
     "several_gpus.heat": heat_reference,
-    "several_gpus.sum_of_two": lambda x: Sums(2).prepare((x,)),
-    "several_gpus.sum_of_four": lambda x: Sums(4).prepare((x,)),
+    "several_gpus.sums": lambda x: sum_of_all(2, x),
     "sort_search.sort": np.sort,
     "streams.inverses": lambda a, b: np.stack([np.linalg.inv(each) for each in (a, b)]),
     "streams.products": lambda a, b: np.stack([a @ b, b @ a]),
@@ -618,7 +617,8 @@ ON_THE_GPU = {
     "several_gpus.integral": (0, 31, 2**16 + 5, 2**24),
     "several_gpus.workers": (0, 31, 2**16 + 5, 2**24),
     "several_gpus.heat": (0, 31, 257, 1009, 2**20),
-    **dict.fromkeys(("several_gpus.sum_of_two", "several_gpus.sum_of_four"), (0, 31, 1022, 2**20)),
+    # Beyond 2^24, too, where float32 does not hold all whole numbers.
+    "several_gpus.sums": (0, 31, 1022, 2**20, 2**25),
     "sort_search.sort": (*SIZES, 4096**2),
     "sort_search.argsort": (*SIZES, 4096**2),
     "sort_search.rows": (1, 31**2, 33**2, 4096**2),

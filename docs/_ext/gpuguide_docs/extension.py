@@ -28,7 +28,6 @@ MODULES = (
     "show.api_pages",
     "show.site",
     "show.numbers",
-    "show.parts",
     "show.folded_cells",
     "show.evidence",
     "show.try_it",

@@ -32,7 +32,6 @@ from gpuguide_docs.contract.page_facts import (
     TAUGHT,
     NotRecordedError,
     PageFacts,
-    PartFacts,
     Rule,
     Violation,
     shown_code,
@@ -82,8 +81,6 @@ _LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* tim
 _BY_HAND = "by hand"
 _NEEDS_A_GPU = "needs a GPU: a maintainer records this"
 _TOO_FEW = f"before it is published, it must be recorded on {LEAST_STARTS}, each in a run of its own"
-#: Rules about a recording, which those of a page's parts must keep, too.
-_OF_A_PART = ("C9", "C10", "samples", "recomputed")
 _SIGNS = {"ok": "+", "fails": "x", "waived": "w", "waits": "?", "unwritten": "u", "": ""}
 
 
@@ -519,8 +516,6 @@ class PageReport:
         What the rules say that it names.
     excused : bool
         Whether the page stands in ``pending.toml``.
-    parts : list of str
-        What parts of it need that has not been recorded yet. That is declared, so it breaks no rule.
     evidence : list of str
         What its causes rest on, in order.
     reading : Reading
@@ -537,7 +532,6 @@ class PageReport:
     draft: str = ""
     unwritten: list[Violation] = field(default_factory=list)
     excused: bool = False
-    parts: list[str] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
 
@@ -563,29 +557,9 @@ def check_page(site: Site, page: Page, documents: Documents) -> PageReport:
     report.draft = ", ".join(f"{rule.code} ({rule.asks})" for rule in rules if rule.code in page.unwritten)
     for rule in rules:
         report.marks[rule.code] = _apply(rule, facts, report)
-    _check_parts(facts, report)
     report.reading = facts.source.reading
     report.evidence = [f"{use.key} (line {use.line})" for use in facts.source.of("evidence")]
     return report
-
-
-def _check_parts(facts: PageFacts, report: PageReport) -> None:
-    """Hold the recordings of machines with more GPUs to the rules about recordings."""
-    for n_gpus in facts.page.needs.parts:
-        state = facts.site.part(facts.page.name, n_gpus)
-        if not state.current:
-            changed = f" (changed since: {state.changed_words})" if state.changed else ""
-            report.parts.append(f"needs {n_gpus} GPUs: not measured yet{changed}")
-            continue
-        part = PartFacts(facts.site, facts.page, facts.documents, state)
-        for rule in RULES:
-            if rule.code in _OF_A_PART:
-                apart = PageReport(facts.page.name, state.status)
-                _apply(rule, part, apart)
-                report.violations += [
-                    Violation(each.page, each.rule, f"on {n_gpus} GPUs: {each.message}")
-                    for each in apart.violations
-                ]
 
 
 def _place(rule: Rule) -> int:
@@ -761,9 +735,6 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
     lacking = [report for report in reports if report.lacking]
     for report in lacking:
         console.print(f"{report.page}: {report.lacking}; {_NEEDS_A_GPU}", markup=False, soft_wrap=True)
-    for report in reports:
-        for part in report.parts:
-            console.print(f"{report.page}: {part}", markup=False, soft_wrap=True)
     too_few = [report for report in reports if report.too_few]
     for report in too_few:
         excused = " (listed in pending.toml)" if report.excused else ""

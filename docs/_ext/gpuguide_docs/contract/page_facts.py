@@ -28,7 +28,6 @@ __all__ = [
     "TAUGHT",
     "NotRecordedError",
     "PageFacts",
-    "PartFacts",
     "Rule",
     "Violation",
     "alternative_texts",
@@ -147,14 +146,6 @@ class PageFacts:
                 return
             if page.source(self.site.layout).exists():
                 yield PageFacts(self.site, page, self.documents)
-
-
-class PartFacts(PageFacts):
-    """A page with the recording of a part that needs more GPUs."""
-
-    def __init__(self, site: Site, page: Page, documents: Documents, state: PageState) -> None:
-        super().__init__(site, page, documents)
-        self.__dict__["state"] = state
 
 
 def shown_code(kernel: Use) -> str:

@@ -69,15 +69,11 @@ class Needs:
         GPU memory in GiB.
     extras : tuple of str
         Packages besides NumPy, CuPy and Numba, as pip calls them.
-    parts : tuple of int
-        Numbers of GPUs that parts of the page need, each more than `gpus`. These parts come from recordings
-        of machines with as many GPUs, and without one the page says so in their place.
     """
 
     gpus: int
     gib: float = 0
     extras: tuple[str, ...] = ()
-    parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -286,12 +282,7 @@ def _page(entry: Mapping[str, Any], number: int) -> Page:
             f"{where}: a page of kind {values['kind']!r} shows outputs of a GPU, so it is a script; "
             f"format 'myst' is for kind {' or '.join(_MYST_KINDS)}"
         )
-    values["needs"] = needs = Needs(**_checked(values["needs"], _NEEDS_KEYS, f"{where}: needs"))
-    if needs.parts and needs.parts[0] <= needs.gpus:
-        raise PagesError(
-            f"{where}: needs: parts must need more GPUs than the page's {needs.gpus}, and one needs "
-            f"{needs.parts[0]}"
-        )
+    values["needs"] = Needs(**_checked(values["needs"], _NEEDS_KEYS, f"{where}: needs"))
     values["experiments"] = tuple(_experiment(item, where) for item in values.get("experiments", ()))
     values.setdefault("topic", values["name"])
     return Page(**values)
@@ -318,15 +309,6 @@ def _count(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("an integer, zero or more")
     return value
-
-
-def _counts(value: object) -> tuple[int, ...]:
-    if not isinstance(value, list):
-        raise TypeError("a list of integers")
-    counts = tuple(map(_count, value))
-    if list(counts) != sorted(set(counts)):
-        raise TypeError("a list of increasing integers")
-    return counts
 
 
 def _amount(value: object) -> float:
@@ -369,7 +351,6 @@ _NEEDS_KEYS: _Keys = {
     "gpus": (_count, True),
     "gib": (_amount, False),
     "extras": (_texts, False),
-    "parts": (_counts, False),
 }
 _EXPERIMENT_KEYS: _Keys = {
     "id": (_text, True),

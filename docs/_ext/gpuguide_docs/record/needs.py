@@ -81,7 +81,7 @@ def lacking(needs: Needs, machine: Machine) -> str:
     Parameters
     ----------
     needs : Needs
-        Of the page; what its parts need beyond that is no reason.
+        Of the page.
     machine : Machine
         From `this_machine`.
 

@@ -169,7 +169,6 @@ def draw(
     recording: Recording,
     digest: str,
     script: Path,
-    part: int = 0,
 ) -> Drawing:
     """Give what a page's drawn cells come to, running them only when something they depend on changed.
 
@@ -187,8 +186,6 @@ def draw(
         Its digest.
     script : pathlib.Path
         The page's script, for messages.
-    part : int
-        Of a part of the page, how many GPUs it needs: its drawing is kept beside that of the page.
 
     Returns
     -------
@@ -202,7 +199,7 @@ def draw(
     """
     if not cells:
         return Drawing()
-    folder = _folder(states, f"{page}@{part}" if part else page, cells, digest)
+    folder = _folder(states, page, cells, digest)
     kept = _load(folder, page, states, len(cells))
     if kept is not None:
         return kept
@@ -241,14 +238,14 @@ def drawing_of(states: States, state: PageState) -> Drawing:
         If a cell raises, or states a claim that does not hold.
     """
     known = states.drawings
-    if (state.label, state.digest) not in known:
+    if (state.page, state.digest) not in known:
         drawing = Drawing()
         script = states.pages[state.page].script(states.layout)
         if state.shown is not None and script.is_file():
             cells = _drawn_cells(script)
-            drawing = draw(states, state.page, cells, state.shown, state.digest, script, state.part)
-        known[state.label, state.digest] = drawing
-    return known[state.label, state.digest]
+            drawing = draw(states, state.page, cells, state.shown, state.digest, script)
+        known[state.page, state.digest] = drawing
+    return known[state.page, state.digest]
 
 
 def _folder(states: States, page: str, cells: tuple[Cell, ...], digest: str) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from gpuguide_docs.replay.guide import Guide
     from gpuguide_docs.replay.outputs import Drawing
 
-__all__ = ["PageState", "States", "Status", "gpus_of", "states_of_build"]
+__all__ = ["PageState", "States", "Status", "states_of_build"]
 
 Status = Literal["current", "stale", "missing", "pending"]
 
@@ -48,8 +47,6 @@ class PageState:
         Of a page in ``pending.toml``, why it waits; a current one may wait for more machine starts.
     digest : str
         SHA-256 of the recording's manifest, which holds the hashes of its other files; "" without one.
-    part : int
-        Of a part of the page, how many GPUs it needs; 0 for the page itself.
     """
 
     page: str
@@ -58,17 +55,11 @@ class PageState:
     changed: tuple[str, ...] = ()
     reason: str = ""
     digest: str = ""
-    part: int = 0
 
     @property
     def current(self) -> bool:
         """Whether outputs and numbers may be shown."""
         return self.status == "current"
-
-    @property
-    def label(self) -> str:
-        """What tells it from all others: the name of the page, and the GPUs of a part."""
-        return f"{self.page}@{self.part}" if self.part else self.page
 
     @property
     def shown(self) -> Recording | None:
@@ -85,7 +76,7 @@ class PageState:
     @property
     def fingerprint(self) -> str:
         """What a document that shows something of this page depends on."""
-        whole = "\n".join((self.label, self.status, self.digest, *self.changed, self.reason))
+        whole = "\n".join((self.page, self.status, self.digest, *self.changed, self.reason))
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -168,54 +159,6 @@ class States:
             self._known[name] = self._find(self.pages[name])
         return self._known[name]
 
-    def part(self, name: str, n_gpus: int) -> PageState:
-        """Give the state of the part of a page that needs more GPUs than the page.
-
-        Parameters
-        ----------
-        name : str
-            Page in ``pages.toml``.
-        n_gpus : int
-            GPUs that the part needs.
-
-        Returns
-        -------
-        PageState
-            Current, stale or missing: from the machine with the fewest GPUs that has a current recording of
-            the page, else a stale one. A part never waits in ``pending.toml``: what it needs is declared.
-
-        Raises
-        ------
-        KeyError
-            If no page has this name.
-        gpuguide.errors.RecordingError
-            If a recording is damaged.
-        """
-        label = f"{name}@{n_gpus}"
-        if label not in self._known:
-            self._known[label] = self._find_part(self.pages[name], n_gpus)
-        return self._known[label]
-
-    def _find_part(self, page: Page, n_gpus: int) -> PageState:
-        from gpuguide.recordings import store as recordings
-
-        base = page.machine or recordings.PRIMARY_MACHINE
-        machines = {slug: gpus_of(slug) for slug in recordings.machines(self.layout.recorded)}
-        counts = {slug: n for slug, (machine, n) in machines.items() if machine == base}
-        stale = PageState(page.name, "missing", part=n_gpus)
-        for slug in sorted(
-            (slug for slug, n in counts.items() if n >= n_gpus), key=lambda slug: counts[slug]
-        ):
-            recording = checked_recording(page.name, slug, self.layout, self._code)
-            if recording is None:
-                continue
-            digest = file_digest((recording.folder or Path()) / "run.json")
-            changed = self._changes(page, recording, digest)
-            if not changed:
-                return PageState(page.name, "current", recording, digest=digest, part=n_gpus)
-            stale = PageState(page.name, "stale", recording, changed, digest=digest, part=n_gpus)
-        return stale
-
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings.counters import FILE as COUNTERS
         from gpuguide.recordings.pending import pending as pending_pages
@@ -234,28 +177,6 @@ class States:
         reason = pending[page.name].reason if page.name in pending else ""
         status: Status = "current" if not changed else "pending" if reason else "stale"
         return PageState(page.name, status, recording, changed, reason, digest)
-
-
-def gpus_of(slug: str) -> tuple[str, int]:
-    """Say which GPUs a machine has, by the name of one that has a single GPU, and how many.
-
-    Parameters
-    ----------
-    slug : str
-        Name of the machine.
-
-    Returns
-    -------
-    tuple of (str, int)
-        Name of the machine with one of these GPUs, and their number.
-
-    Examples
-    --------
-    >>> gpus_of("nvidia-h200-x4"), gpus_of("nvidia-h200")
-    (('nvidia-h200', 4), ('nvidia-h200', 1))
-    """
-    found = re.fullmatch(r"(.+)-x([1-9]\d*)", slug)
-    return (found[1], int(found[2])) if found else (slug, 1)
 
 
 def states_of_build(app: Sphinx) -> States:

@@ -36,8 +36,6 @@ def write_states(states: States) -> None:
     """
     folder = _folder(states.layout)
     files = {folder / f"{page}.txt": states[page] for page in states.pages}
-    parts = ((page.name, n_gpus) for page in states.pages.values() for n_gpus in page.needs.parts)
-    files |= {folder / f"{name}@{n_gpus}.txt": states.part(name, n_gpus) for name, n_gpus in parts}
     for path, state in files.items():
         write_if_changed(path, f"{state.fingerprint} {drawing_of(states, state).fingerprint}")
     # Without its file, a document that shows something of a deleted page is read again, and fails.

@@ -82,8 +82,7 @@ class PageFrame(SphinxTransform):
         recording = state.shown if state else None
         if recording and recording.runs:
             self.env.note_dependency(str(words_file(site.layout, page.name)))
-        parts = {n_gpus: site.part(page.name, n_gpus, self.env).shown for n_gpus in page.needs.parts}
-        card = [card_node(page, recording, site.layout, parts)] if recording else []
+        card = [card_node(page, recording, site.layout)] if recording else []
         # From the end, so that places found before stay right.
         if not self._fill("card", card):
             section.extend(card)
@@ -135,13 +134,10 @@ def needs_text(needs: Needs) -> str:
     >>> from gpuguide_docs.pages.pages_toml import Needs
     >>> needs_text(Needs(1, 4)), needs_text(Needs(2, 0.5, ("Dask",))), needs_text(Needs(0))
     ('needs 1 GPU, 4 GB', 'needs 2 GPUs, 0.5 GB, Dask', 'needs no GPU')
-    >>> needs_text(Needs(1, 4, parts=(2, 4)))
-    'needs 1 GPU, 4 GB; parts need 2 and 4 GPUs'
     """
     gpus = f"{needs.gpus or 'no'} GPU{'s' if needs.gpus > 1 else ''}"
     memory = [f"{needs.gib:g} GB"] if needs.gpus and needs.gib else []
-    parts = f"; parts need {' and '.join(map(str, needs.parts))} GPUs" if needs.parts else ""
-    return "needs " + ", ".join([gpus, *memory, *needs.extras]) + parts
+    return "needs " + ", ".join([gpus, *memory, *needs.extras])
 
 
 def byline_node(site: Site, page: Page, state: PageState | None, minutes: int) -> nodes.Element:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -13,7 +13,6 @@ from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.folded import fold
 from gpuguide_docs.show.history import history_node
-from gpuguide_docs.show.numbers import NOT_MEASURED
 from gpuguide_docs.show.references import measured_on
 
 if TYPE_CHECKING:
@@ -32,9 +31,7 @@ CARD_TITLE = "How this was measured"
 _SHARED = "host shared during"
 
 
-def card_node(
-    page: Page, recording: Recording, layout: Layout, parts: Mapping[int, Recording | None] | None = None
-) -> nodes.Element:
+def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element:
     """Build the card.
 
     Parameters
@@ -45,8 +42,6 @@ def card_node(
         Of that page.
     layout : Layout
         Where the files lie that it links and shows.
-    parts : mapping of int to Recording or None, optional
-        GPUs that a part of the page needs -> the recording that it comes from; None where there is none yet.
 
     Returns
     -------
@@ -54,9 +49,6 @@ def card_node(
         Folded; a link to `CARD_ID` opens it.
     """
     rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
-    for n_gpus, of_part in (parts or {}).items():
-        said = NOT_MEASURED if of_part is None else f"{measured_on(of_part)}, run {of_part.run_id}"
-        rows += _field(f"parts for {n_gpus} GPUs", nodes.Text(said))
     rows += _field("raw files", *_raw_files(recording, layout.docs))
     rows += _field("how to cite", nodes.Text(_citation(page, recording)))
     # The identifier is inside: browsers unfold what holds the target of a link.

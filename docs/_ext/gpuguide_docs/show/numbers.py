@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_MEASURED",
-    "PART",
     "ClaimedRole",
     "MeasuredRole",
     "ReportingRole",
     "RuleRole",
     "measured_number",
     "number_node",
-    "part_being_read",
     "setup",
     "unmeasured_number",
     "why_unmeasured",
@@ -36,7 +34,7 @@ __all__ = [
 
 NOT_MEASURED = "not measured yet"
 #: Key under which Sphinx's notes on the document being read hold the GPUs that its present part needs.
-PART = "gpuguide-part"
+
 _LONGEST_NUMBER = 40
 
 
@@ -91,20 +89,12 @@ class MeasuredRole(_NumberRole):
         name = reference.page or (here.name if here else "")
         if not name:
             raise unknown("page", "", [page.name for page in site.pages])
-        n_gpus = part_being_read(self.env)
-        # In a part of the page that needs more GPUs, its own numbers are those of another machine.
-        of_part = n_gpus and here is not None and name == here.name
-        state = site.part(name, n_gpus, self.env) if of_part else site.state(name, self.env)
+        state = site.state(name, self.env)
         recording = site.recording(state)
         if recording is None:
             return NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"
         number = resolve(reference, recording)
         return number.text, number.detail, "gg-measured"
-
-
-def part_being_read(env: BuildEnvironment) -> int:
-    """Say how many GPUs the part of a page needs that is being read now; 0 outside of such a part."""
-    return int(env.temp_data.get(PART) or 0)
 
 
 class ClaimedRole(_NumberRole):

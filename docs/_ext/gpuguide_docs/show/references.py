@@ -14,7 +14,6 @@ from gpuguide.results.counters import COUNTERS, counted_at
 from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import REGIONS, size_words
-from gpuguide_docs.replay.states import gpus_of
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
@@ -242,9 +241,10 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     day = date.fromisoformat(provenance.utc_date[:10])
     with_gpu = gpu and provenance.gpu not in ("", "none")
     processor = provenance.gpu if with_gpu else provenance.cpu.replace("(R)", "")
-    _, n_gpus = gpus_of(provenance.machine)
-    if with_gpu and n_gpus > 1:
-        processor = f"{n_gpus} {processor}"
+    # As the folders of machines are called: nvidia-h200-x2.
+    several = re.search(r"-x([1-9]\d*)$", provenance.machine)
+    if with_gpu and several:
+        processor = f"{several[1]} {processor}"
     if not with_gpu and provenance.threads:
         processor += f" with {provenance.threads} threads"
     said = [processor or provenance.machine]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.record.execution import CellError
@@ -116,38 +116,6 @@ class Site:
         if env is not None:
             note_use(env, self.layout, name)
         return state
-
-    def part(self, name: str, n_gpus: int, env: BuildEnvironment | None = None) -> PageState:
-        """How the recording stands from which the part of a page comes that needs more GPUs.
-
-        Parameters
-        ----------
-        name : str
-            Name of the page.
-        n_gpus : int
-            As in its entry.
-        env : BuildEnvironment, optional
-            As for `state`.
-
-        Returns
-        -------
-        PageState
-            Current, stale or missing.
-
-        Raises
-        ------
-        GpuGuideError
-            If there is no such page, or its entry declares no such part.
-        """
-        page = self.page(name)
-        if n_gpus not in page.needs.parts:
-            raise ArgumentError(
-                f"page {name!r} has no part that needs {n_gpus} GPUs; its entry in examples/pages.toml says "
-                f"needs = {{ parts = {list(page.needs.parts)} }}"
-            )
-        if env is not None:
-            note_use(env, self.layout, f"{name}@{n_gpus}")
-        return states_of(self.layout).part(name, n_gpus)
 
     def drawing(self, state: PageState) -> Drawing:
         """Give what the drawn cells of a page come to.

@@ -39,13 +39,7 @@ def count() -> int:
 
 
 def some(n: int) -> tuple[Gpu, ...]:
-    """Give the first GPUs, each with a stream that is made once.
-
-    Raises
-    ------
-    NoGpuError
-        There are fewer.
-    """
+    """Give the first GPUs, each with a stream that is made once."""
     if n < 1:
         raise ArgumentError(f"n must be at least 1, a number of GPUs; got {n}.")
     if why := lacking(n):
@@ -102,13 +96,7 @@ def no_access(n: int) -> str:
 
 
 def nccl() -> Any:
-    """Import CuPy's binding of NCCL.
-
-    Raises
-    ------
-    BackendError
-        The library is missing.
-    """
+    """Import CuPy's binding of NCCL."""
     try:
         from cupy.cuda import nccl as found
     except ImportError:

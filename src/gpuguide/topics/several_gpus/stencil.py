@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from functools import cache, partial
 from math import isqrt
@@ -12,27 +11,17 @@ import numpy as np
 
 from gpuguide.errors import BackendError, MismatchError
 from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module, cupy, has_gpu
+from gpuguide.machine.backends import array_module, cupy
 from gpuguide.measure.edited import Kernels
 from gpuguide.measure.random_inputs import uniform, whole_numbers
 from gpuguide.measure.study import Study
-from gpuguide.topics.several_gpus.gpus import (
-    COUNTS,
-    Gpu,
-    cut,
-    lacking,
-    no_access,
-    shares_of_one,
-    some,
-    wait,
-)
+from gpuguide.topics.several_gpus.gpus import Gpu, cut, lacking, no_access, some, wait
 from gpuguide.topics.several_gpus.kernels import HEAT_SOURCE
+from gpuguide.topics.several_gpus.peers import allow
 from gpuguide.topics.several_gpus.study import label, on_gpus
 
 SIZES = (2**24, 2**30)
 STEPS = 20
-BYTES_A_CELL = 18
-"""Two plates, two more while the result is checked, and some room."""
 THREADS, ROWS_A_THREAD = 128, 16  # each with four cells of a row
 
 
@@ -46,76 +35,22 @@ def plate(n: int) -> tuple[int, int]:
     return n // columns, columns
 
 
-def largest(free_bytes: int) -> int:
-    """Return the larger size of the study: smaller where GPU 0 has too little free memory.
-
-    >>> largest(140 * 10**9) == 2**30, largest(10**10) == 2**29
-    (True, True)
-    """
-    n = SIZES[-1]
-    while n > SIZES[0] * 4 and BYTES_A_CELL * n > free_bytes:
-        n //= 2
-    return n
-
-
 class Slab:
-    """The rows of a plate that one GPU has: now and after the step, and the neighbours' edges.
+    """The rows of a plate that one GPU has: now and after the step, and the neighbours' edges."""
 
-    Parameters
-    ----------
-    gpu : Gpu
-        That has them.
-    now, then : array, shape (rows, columns)
-        On that GPU.
-    """
-
-    def __init__(self, gpu: Gpu, now: Any, then: Any) -> None:
+    def __init__(self, gpu: Gpu, rows: int, columns: int) -> None:
         cp = cupy()
-        self.gpu, self.now, self.then = gpu, now, then
+        self.gpu = gpu
         with gpu.device, gpu.stream:
+            self.now, self.then = (cp.empty((rows, columns), np.float32) for _ in range(2))
             # Beyond the plate it is cold.
-            self.above, self.below = (cp.zeros(now.shape[1], np.float32) for _ in range(2))
+            self.above, self.below = (cp.zeros(columns, np.float32) for _ in range(2))
             self.done = cp.cuda.Event(disable_timing=True)
 
     def finish(self) -> None:
         """Mark what its stream was asked for so far."""
         with self.gpu.device:
             self.done.record(self.gpu.stream)
-
-
-_kept: dict[tuple[int, str], Any] = {}
-
-
-def _memory(gpu: Gpu, which: str, n: int) -> Any:
-    """Give one of a GPU's two large arrays, which are kept from call to call."""
-    place = (gpu.device.id, which)
-    if place not in _kept or _kept[place].size < n:
-        _kept.pop(place, None)
-        with gpu.device, gpu.stream:
-            _kept[place] = cupy().empty(n, np.float32)
-    return _kept[place]
-
-
-def make_slabs(gpus: tuple[Gpu, ...], rows: int, columns: int) -> list[Slab]:
-    """Cut a plate into slabs, one for each GPU of a list; one GPU may be in it several times."""
-    lengths = [end - begin for begin, end in cut(rows, gpus)]
-    on_each: Counter[int] = Counter()
-    for gpu, length in zip(gpus, lengths, strict=True):
-        on_each[gpu.device.id] += length
-    totals, slabs = dict(on_each), []
-    for gpu, length in zip(gpus, lengths, strict=True):
-        n = totals[gpu.device.id] * columns
-        arrays = [_memory(gpu, which, n) for which in ("now", "then")]
-        on_each[gpu.device.id] -= length
-        begin = on_each[gpu.device.id] * columns
-        part = slice(begin, begin + length * columns)
-        slabs.append(Slab(gpu, *(each[part].reshape(length, columns) for each in arrays)))
-    return slabs
-
-
-def forget() -> None:
-    """Let the large arrays go."""
-    _kept.clear()
 
 
 @cache
@@ -157,8 +92,19 @@ def copied(slabs: list[Slab]) -> None:
         slab.finish()
 
 
+@cache
+def allow_neighbours(n_gpus: int) -> None:
+    """Let the kernels of each of the first GPUs read the memory of the GPUs beside it."""
+    if why := no_access(n_gpus):
+        raise BackendError(f"{why}, so its kernels cannot read there. Copy the edges instead.")
+    for g in range(n_gpus - 1):
+        allow(g, g + 1)
+        allow(g + 1, g)
+
+
 def direct(slabs: list[Slab]) -> None:
     """Do one step: each GPU reads its neighbours' edges in their memory while it computes."""
+    allow_neighbours(len(slabs))
     edges = []
     for g, slab in enumerate(slabs):
         above, below = slab.above, slab.below
@@ -175,11 +121,7 @@ def direct(slabs: list[Slab]) -> None:
         slab.finish()
 
 
-def heat_on(
-    choose: Callable[[], tuple[Gpu, ...]],
-    advance: Callable[[list[Slab]], None],
-    *arrays: Any,
-) -> None:
+def heat_on(n_gpus: int, advance: Callable[[list[Slab]], None], *arrays: Any) -> None:
     """Fill a plate with the product of two vectors, let the heat flow, and multiply it by a third vector."""
     rows, columns, weights, out = arrays
     launch.check(rows=rows, out=out, ndim=1, dtype="float32")
@@ -190,9 +132,12 @@ def heat_on(
     tall, wide, weights = map(cp.asarray, arrays[:3])
     # The other GPUs' streams know nothing of what happens in this one.
     cp.cuda.get_current_stream().synchronize()
-    gpus = choose()[: len(out)]
-    slabs = make_slabs(gpus, len(out), len(wide))
-    for slab, (begin, end) in zip(slabs, cut(len(out), gpus), strict=True):
+    gpus = some(n_gpus)[: len(out)]
+    cuts = list(cut(len(out), gpus))
+    slabs = [
+        Slab(gpu, end - begin, len(wide)) for gpu, (begin, end) in zip(gpus, cuts, strict=True)
+    ]
+    for slab, (begin, end) in zip(slabs, cuts, strict=True):
         with slab.gpu.device, slab.gpu.stream:
             # `copy` brings both vectors to this GPU.
             cp.multiply(tall[begin:end].copy()[:, None], wide.copy(), out=slab.now)
@@ -205,61 +150,25 @@ def heat_on(
             parts.append(slab.now @ weights.copy())
     wait(gpus)
     gathered = cp.asarray(out)
-    for part, (begin, end) in zip(parts, cut(len(out), gpus), strict=True):
+    for part, (begin, end) in zip(parts, cuts, strict=True):
         gathered[begin:end] = part.copy()
 
 
 def heat_copied(n_gpus: int, *arrays: Any) -> None:
     """Let each GPU fetch its neighbours' edges before it computes."""
-    heat_on(partial(some, n_gpus), copied, *arrays)
+    heat_on(n_gpus, copied, *arrays)
 
 
 def heat_direct(n_gpus: int, *arrays: Any) -> None:
     """Let each GPU read its neighbours' edges while it computes."""
-    heat_on(partial(some_with_access, n_gpus), direct, *arrays)
-
-
-def slabs_copied(n_slabs: int, *arrays: Any) -> None:
-    """Cut the plate of one GPU into slabs that fetch each other's edges."""
-    heat_on(partial(shares_of_one, n_slabs), copied, *arrays)
-
-
-def slabs_direct(n_slabs: int, *arrays: Any) -> None:
-    """Cut the plate of one GPU into slabs that read each other's edges."""
-    heat_on(partial(shares_of_one, n_slabs), direct, *arrays)
-
-
-def some_with_access(n_gpus: int) -> tuple[Gpu, ...]:
-    """Give the first GPUs, of which neighbours may read each other's memory; say so if they cannot."""
-    gpus = some(n_gpus)
-    why = no_access(n_gpus)
-    if why:
-        raise BackendError(f"{why}, so its kernels cannot read there. Copy the edges instead.")
-    allow_access(n_gpus)
-    return gpus
-
-
-@cache
-def allow_access(n_gpus: int) -> None:
-    """Let the kernels of each of the first GPUs read the memory of the GPUs beside it."""
-    cp = cupy()
-    for g in range(n_gpus):
-        for other in {max(0, g - 1), min(n_gpus - 1, g + 1)} - {g}:
-            with cp.cuda.Device(g):
-                # CuPy does it, too, before it copies, and twice is an error.
-                try:
-                    cp.cuda.runtime.deviceEnablePeerAccess(other)
-                except cp.cuda.runtime.CUDARuntimeError as error:
-                    if "PeerAccessAlreadyEnabled" not in str(error):
-                        raise
+    heat_on(n_gpus, direct, *arrays)
 
 
 class Warmth:
     """Each row's weighted sum is that of a plate computed with slices, within the rounding of float32.
 
-    >>> check = Warmth()
     >>> ones = np.ones(4, np.float32)
-    >>> rows, _ = check.prepare((ones, ones, ones))
+    >>> rows, _ = Warmth().prepare((ones, ones, ones))
     >>> bool(rows[0] < rows[1])  # the edge is cooler
     True
     """
@@ -311,33 +220,27 @@ def heat_reference(tall: np.ndarray, wide: np.ndarray, weights: np.ndarray) -> n
 
 
 def heat_study(kernels: Kernels = None) -> Study:
-    """Describe the plate on one GPU, and on two and four, with edges that are copied or read in place."""
-    counts = list(COUNTS.items())
-    ways: list[tuple[str, int, Callable[..., Any], str]] = [
-        ("one", 1, heat_copied, "1 GPU"),
-        ("four_slabs", 4, slabs_copied, "1 GPU, 4 slabs, edges copied"),
-        ("four_slabs_direct", 4, slabs_direct, "1 GPU, 4 slabs, edges read"),
-    ]
-    ways += [(name, n, heat_copied, f"{label(n)}, edges copied") for name, n in counts[1:]]
-    ways += [
-        (f"{name}_direct", n, heat_direct, f"{label(n)}, edges read") for name, n in counts[1:]
-    ]
-    free = cupy().cuda.Device().mem_info[0] if has_gpu() else 10**12
+    """Describe the plate on one GPU, and on two, with edges that are copied or read in place."""
+    ways = (
+        ("one", 1, heat_copied, "1 GPU", ""),
+        ("two", 2, heat_copied, f"{label(2)}, edges copied", lacking(2)),
+        ("two_direct", 2, heat_direct, f"{label(2)}, edges read", lacking(2) or no_access(2)),
+    )
     return Study(
         name="heat",
         title=f"{STEPS} steps of the heat equation, the plate cut into slabs",
         variants=tuple(
             on_gpus(
                 name,
-                partial(call, n),
-                said,
-                _missing(n, call),
+                partial(call, n_gpus),
+                words,
+                missing,
                 work={"cells": cells},
-                note=f"{said}.",
+                note=f"{words}.",
             )
-            for name, n, call, said in ways
+            for name, n_gpus, call, words, missing in ways
         ),
-        sizes=(SIZES[0], largest(free)),
+        sizes=SIZES,
         inputs=_inputs,
         check=Warmth(),
         output=lambda n, dtype: ((plate(n)[0],), np.float32),
@@ -346,12 +249,6 @@ def heat_study(kernels: Kernels = None) -> Study:
         baseline="one",
         kernels=kernels,
     )
-
-
-def _missing(n_gpus: int, call: Callable[..., Any]) -> str:
-    if call in (slabs_copied, slabs_direct):
-        return ""
-    return lacking(n_gpus) or (no_access(n_gpus) if call is heat_direct else "")
 
 
 def cells(n: int) -> int:

@@ -37,13 +37,7 @@ HOME_BYTES = 2**27
 
 
 def client() -> Any:
-    """Give the Dask client of this process.
-
-    Raises
-    ------
-    BackendError
-        Dask is not installed, no client was made, or it has no worker.
-    """
+    """Give the Dask client of this process."""
     try:
         from distributed import default_client
     except ImportError:
@@ -135,14 +129,7 @@ def _missing() -> str:
 
 
 def costs(n_turns: int = 5) -> dict[str, list[float]]:
-    """Time, in seconds, what Dask adds to the work.
-
-    Returns
-    -------
-    dict of str to list of float
-        ``"task"``: a task that does nothing, one of 50. ``"home"``: bringing a CuPy array of 128 MiB from a
-        worker to this process. ``"stay"``: a sum over the same array where it is.
-    """
+    """Time a task that does nothing, fetching 128 MiB from a worker, and adding them up there."""
     asked, gpu, host = client(), gpu_clock(), current().machine.host
     array = asked.submit(_ones, HOME_BYTES // 8, pure=False)
     brought = array.result(timeout=TIME_LIMIT_S)
