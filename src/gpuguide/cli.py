@@ -144,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_exercises(commands)
 
     doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
+    doctor.add_argument("--json", action="store_true", help="print facts and findings as JSON")
     doctor.set_defaults(command=_doctor)
     return parser
 
@@ -251,8 +252,12 @@ def _history(options: argparse.Namespace) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     from gpuguide import doctor
 
-    diagnoses = doctor.examine()
-    doctor.show(diagnoses)
+    facts = doctor.gather()
+    diagnoses = doctor.examine(facts)
+    if options.json:
+        print(doctor.as_json(facts, diagnoses))
+    else:
+        doctor.show(facts, diagnoses)
     return int(doctor.has_problems(diagnoses))
 
 

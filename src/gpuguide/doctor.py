@@ -1,287 +1,414 @@
-"""Looks at what is installed and says what to do about each problem, in one sentence."""
+"""Says what is wrong with the installation: a table of causes and cures, over facts that were gathered."""
 
 from __future__ import annotations
 
-import platform
-import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Literal
 
-from gpuguide.errors import BackendError, NoGpuError
-from gpuguide.machine import backends, compilers, device
-from gpuguide.machine.compilers import installed_version
+from gpuguide.machine.backends import release
+from gpuguide.machine.installation import COMPILERS, LINKERS, Facts, Version, gather
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Diagnosis", "examine", "has_problems", "show"]
+__all__ = ["Diagnosis", "Facts", "as_json", "examine", "gather", "has_problems", "show"]
 
-Status = Literal["ok", "note", "problem"]
+# The versions of cuda-toolkit that this package takes.
+_OLDEST_TOOLKIT, _NEWEST_TOOLKIT = (12, 4), (13, 0)
 
-_CUPY_WHEELS = ("cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x")
-_COMPILER_WHEELS = (
-    "nvidia-cuda-nvrtc",
-    "nvidia-cuda-nvrtc-cu12",
-    "nvidia-nvvm",
-    "nvidia-cuda-nvcc-cu12",
-    "nvidia-nvjitlink",
-    "nvidia-nvjitlink-cu12",
+_NO_GPU = (
+    "CUDA sees no GPU here, and nothing needs to be done: exercises, CPU variants and recordings work "
+    "without one."
 )
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the doctor says of one part of the installation.
-
-    Parameters
-    ----------
-    subject : str
-        What was looked at: ``"CuPy"``, ``"GPU"``.
-    status : {"ok", "note", "problem"}
-        A note limits what can be done, a problem stops it.
-    text : str
-        What was found.
-    cure : str
-        What to do, as one sentence; empty when all is well.
-    """
+    """One cause and its cure; a problem stops the GPU, a note is good to know."""
 
     subject: str
-    status: Status
-    text: str
-    cure: str = ""
+    status: Literal["note", "problem"]
+    cause: str
+    cure: str
+    command: str = ""
 
 
-def examine() -> tuple[Diagnosis, ...]:
-    """Look at Python, NumPy, Numba, CuPy, the driver, the toolkit and the GPU.
-
-    Returns
-    -------
-    tuple of Diagnosis
-        In the order in which problems should be cured.
+def examine(facts: Facts) -> tuple[Diagnosis, ...]:
+    """Diagnose, in the order in which problems should be cured.
 
     Examples
     --------
-    >>> [diagnosis.subject for diagnosis in examine()][:3]
-    ['Python', 'NumPy', 'Numba']
+    >>> [diagnosis.cause for diagnosis in examine(Facts(driver="580", packages={"cupy-cuda13x": "14.2.0"}))]
+    ['numba-cuda, which compiles kernels, is not installed.']
     """
-    causes = [_python(), _numpy(), _numba(), _cupy(), _driver(), _toolkit()]
-    diagnoses = [diagnosis for diagnosis in causes if diagnosis is not None]
-    gpu = _gpu()
-    if has_problems(diagnoses):
-        # A problem that stops the GPU is already named above: one cure is enough.
-        gpu = replace(gpu, cure="")
-    return (*diagnoses, gpu)
+    words, diagnoses = _words(facts), []
+    problems: set[str] = set()
+    for finding in _FINDINGS:
+        # One cure for one cause: what follows from a problem is not named beside it.
+        if finding.subject in problems or (finding.last_resort and problems) or not finding.applies(facts):
+            continue
+        if finding.status == "problem":
+            # Without a GPU nothing is a problem, and what only a GPU needs is not named.
+            if facts.without_gpu and finding.subject not in ("NumPy", "Numba"):
+                continue
+            problems.add(finding.subject)
+        status = "note" if facts.without_gpu else finding.status
+        cause, cure, command = (
+            text.format_map(words) for text in (finding.cause, finding.cure, finding.command)
+        )
+        cure = cure[:1].upper() + cure[1:]
+        diagnoses.append(Diagnosis(finding.subject, status, cause, cure, command))
+    return tuple(diagnoses)
 
 
 def has_problems(diagnoses: Iterable[Diagnosis]) -> bool:
     """Say whether something stops the GPU from being used.
 
-    Parameters
-    ----------
-    diagnoses : iterable of Diagnosis
-        What `examine` returned.
-
-    Returns
-    -------
-    bool
-        True when any of them is a problem.
-
     Examples
     --------
-    >>> has_problems([Diagnosis("CuPy", "ok", "14.2.0")])
+    >>> has_problems([Diagnosis("GPU", "note", "It is throttled now.", "Let it cool.")])
     False
     """
     return any(diagnosis.status == "problem" for diagnosis in diagnoses)
 
 
-def show(diagnoses: Iterable[Diagnosis], console: Console | None = None) -> None:
-    """Print diagnoses as a table, then the cures, one numbered sentence each.
+def as_json(facts: Facts, diagnoses: Iterable[Diagnosis]) -> str:
+    """Write facts and findings, for a report or a script."""
+    findings = [asdict(diagnosis) for diagnosis in diagnoses]
+    return json.dumps({"facts": asdict(facts), "findings": findings}, indent=1)
 
-    Parameters
-    ----------
-    diagnoses : iterable of Diagnosis
-        What `examine` returned.
-    console : rich.console.Console, optional
-        Where to print; standard output by default.
 
-    Examples
-    --------
-    >>> from rich.console import Console
-    >>> show([Diagnosis("CuPy", "ok", "14.2.0")], Console(width=60))
-     ok  CuPy  14.2.0
-    Everything is in place.
-    """
+def show(facts: Facts, diagnoses: Iterable[Diagnosis], console: Console | None = None) -> None:
+    """Print what there is as a table, then what to do, then what is good to know."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    diagnoses = tuple(diagnoses)
-    console = console or Console(soft_wrap=False)
-    colours = {"ok": "green", "note": "yellow", "problem": "bold red"}
+    diagnoses, console = tuple(diagnoses), console or Console()
+    if facts.without_gpu:
+        console.print(Text(f"{_NO_GPU}\n"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1))
-    for diagnosis in diagnoses:
-        table.add_row(
-            Text(f" {diagnosis.status}", style=colours[diagnosis.status]),
-            diagnosis.subject,
-            Text(diagnosis.text),
-        )
+    colours = {"ok": "green", "note": "yellow", "problem": "bold red", "-": "dim"}
+    for subject, text in _parts(facts).items():
+        statuses = {diagnosis.status for diagnosis in diagnoses if diagnosis.subject == subject}
+        status = "problem" if "problem" in statuses else "note" if statuses else "ok" if text else "-"
+        table.add_row(Text(f" {status}", style=colours[status]), subject, Text(text or "none"))
     console.print(table)
-    cures = [diagnosis for diagnosis in diagnoses if diagnosis.cure]
-    for number, diagnosis in enumerate(cures, 1):
-        # As `Text`, because rich would read "[cu13]" as markup.
-        console.print(Text(f"{number}. {diagnosis.subject}: {diagnosis.cure}"))
-    if not cures:
-        console.print("Everything is in place.")
+    problems = [diagnosis for diagnosis in diagnoses if diagnosis.status == "problem"]
+    notes = [diagnosis for diagnosis in diagnoses if diagnosis.status == "note"]
+    if facts.gpu and not problems:
+        console.print("\nEverything is in place.")
+    for heading, chosen in (("What to do", problems), ("Good to know", notes)):
+        if chosen:
+            console.print(f"\n{heading}:")
+        for number, diagnosis in enumerate(chosen, 1):
+            mark = f"{number}." if chosen is problems else "-"
+            # As `Text`, because rich would read "[cu13]" as markup.
+            console.print(Text(f"{mark} {diagnosis.subject}: {diagnosis.cause} {diagnosis.cure}"))
+            if diagnosis.command:
+                # In one line, however long, so that it can be copied.
+                console.print(Text(f"   {diagnosis.command}"), soft_wrap=True)
 
 
-def _python() -> Diagnosis:
-    text = f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
-    return Diagnosis("Python", "ok", text)
+def _parts(facts: Facts) -> dict[str, str]:
+    def versions(names: Iterable[str]) -> str:
+        return ", ".join(f"{name} {facts.packages[name]}" for name in names if name in facts.packages)
+
+    return {
+        "Python": facts.python,
+        "NumPy": facts.packages.get("numpy", ""),
+        "Numba": versions(("numba", "numba-cuda", "numba-cuda-mlir")),
+        "CuPy": versions(facts.cupys),
+        "Compilers": ", ".join(
+            f"{part} {facts.packages[name]}"
+            for name, part in {**COMPILERS, **LINKERS}.items()
+            if name in facts.packages
+        ),
+        "Driver": facts.driver + (f", CUDA up to {_dotted(facts.driver_cuda)}" if facts.driver_cuda else ""),
+        "GPU": ", ".join(filter(None, (facts.gpu, *facts.throttle))),
+    }
 
 
-def _numpy() -> Diagnosis:
-    version = installed_version("numpy") or "missing"
-    if backends.numpy_too_new():
-        cure = (
-            f"numba-cuda {installed_version('numba-cuda')} cannot compile kernels with it: run pip install "
-            f"'numpy<2.5'."
-        )
-        return Diagnosis("NumPy", "problem", version, cure)
-    return Diagnosis("NumPy", "ok", version)
+@dataclass(frozen=True)
+class _Finding:
+    """A row of the table; `_words` fills the braces. A last resort follows no problem of a row above."""
+
+    subject: str
+    status: Literal["note", "problem"]
+    applies: Callable[[Facts], bool]
+    cause: str
+    cure: str = "Run:"
+    command: str = "{install}"
+    last_resort: bool = False
 
 
-def _numba() -> Diagnosis:
-    text = ", ".join(f"{name} {installed_version(name) or 'missing'}" for name in ("numba", "numba-cuda"))
-    if backends.simulated():
-        cure = "NUMBA_ENABLE_CUDASIM is set, so kernels run on the CPU; unset it to use a GPU."
-        return Diagnosis("Numba", "note", f"{text}, simulator", cure)
-    if installed_version("numba-cuda") is None:
-        return _no_numba_cuda(text)
-    # The line about NumPy says so already: one cure for one cause.
-    if backends.numpy_too_new():
-        return Diagnosis("Numba", "ok", text)
-    try:
-        module = backends.numba_cuda()
-    except BackendError as error:
-        return Diagnosis("Numba", "problem", text, str(error))
-    if "numba_cuda" not in Path(module.__file__).parts:
-        cure = (
-            "import numba.cuda finds Numba's own and not that of numba-cuda, whose file "
-            "_numba_cuda_redirector.pth Python did not read when it started: it does so in its site-packages "
-            "only, and not in the folders of PYTHONPATH. Take its folder out of PYTHONPATH, and run "
-            f"{sys.executable} -m pip install numba 'numba-cuda[cu13]' (driver 580 or newer) or "
-            "'numba-cuda[cu12]'."
-        )
-        return Diagnosis("Numba", "problem", f"{text}, but numba.cuda is not numba-cuda's", cure)
-    return _compiler(text)
+_FINDINGS = (
+    _Finding(
+        "Driver",
+        "problem",
+        lambda f: f.wsl and f.sees_none,
+        "It answers, but CUDA sees no GPU. Inside WSL 2, a Linux driver hides that of Windows, which lies in "
+        "/usr/lib/wsl/lib.",
+        "As a test, run 'LD_LIBRARY_PATH=/usr/lib/wsl/lib gpuguide doctor'. If it finds the GPU, remove the "
+        "Linux driver and restart with 'wsl --shutdown'. On Ubuntu:",
+        'sudo apt purge "libnvidia-compute-*"',
+    ),
+    _Finding(
+        "Driver",
+        "problem",
+        lambda f: (f.driver_cuda or (12,)) < (12,),
+        "It knows {known} at most; CuPy and numba-cuda need 12.0.",
+        "{update}.",
+        "",
+    ),
+    _Finding(
+        "GPU",
+        "problem",
+        lambda f: f.visible_devices is not None and f.sees_none,
+        "CUDA_VISIBLE_DEVICES is '{visible_devices}', which hides it.",
+        "Unset this variable.",
+        "",
+    ),
+    _Finding(
+        "Compilers",
+        "problem",
+        lambda f: f.stack_major > f.major and not f.works,
+        "The packages are for CUDA {stack_major}; {limit}.",
+        "{either}change cupy-cuda13x to cupy-cuda12x and [cu13] to [cu12]. In a new environment, in which "
+        "nothing of CUDA 13 is left, run:",
+        last_resort=True,
+    ),
+    _Finding(
+        "Compilers",
+        "problem",
+        lambda f: (
+            re.search(r"unsupported_ptx|unsupported \.version", f.numba_kernel, re.I) is not None
+            or (f.numba_kernel != "ok" and (f.compiler_cuda or (0,)) > (f.linker[1] or (99,)))
+        ),
+        "Numba's compilers ({compiler}) are newer than what links kernels, {linker}, which fails with "
+        "UNSUPPORTED_PTX_VERSION.",
+        "{either}install compilers of CUDA {target}. cuda-toolkit alone brings none; the words in square "
+        "brackets do. Run:",
+        last_resort=True,
+    ),
+    _Finding(
+        "NumPy",
+        "problem",
+        lambda f: (
+            "numba-cuda" in f.packages and release(f.packages.get("numpy", "")) >= (2, 5) and not f.simulator
+        ),
+        "numba-cuda does not work with NumPy 2.5, and will not.",
+        command='pip install "numpy<2.5"',
+    ),
+    _Finding(
+        "CuPy",
+        "problem",
+        lambda f: len(f.cupys) > 1,
+        "{cupys} overwrite each other.",
+        "Remove all of them with 'pip uninstall {cupys}' ('conda remove cupy' for one from conda), then run:",
+    ),
+    _Finding("CuPy", "problem", lambda f: not f.cupys, "It is not installed."),
+    _Finding(
+        "CuPy",
+        "problem",
+        lambda f: bool(f.cupy_error),
+        "It cannot be imported ({cupy_error}).",
+        "In a new environment, run:",
+    ),
+    _Finding(
+        "CuPy",
+        "problem",
+        lambda f: bool(f.cupy_missing),
+        "It does not find {libraries}.",
+        "{ctk}Run:",
+    ),
+    _Finding(
+        "CuPy",
+        "problem",
+        lambda f: f.system == "win32" and bool(f.odd_path) and f.cupy_kernel not in ("", "ok"),
+        "It compiles no kernel. NVIDIA's compiler may fail on paths with letters outside ASCII: {odd_path}.",
+        r"Set CUPY_CACHE_DIR, TEMP and TMP to a folder such as C:\cupy. If Python's environment has such a "
+        "path, too, make a new one elsewhere.",
+        "",
+    ),
+    _Finding(
+        "CuPy",
+        "problem",
+        lambda f: "vector_types.h" in f.cupy_kernel,
+        "It compiles no kernel, because it does not find CUDA's header files (vector_types.h).",
+        "{ctk}Run:",
+    ),
+    _Finding(
+        "Numba",
+        "problem",
+        lambda f: "numba-cuda" not in f.packages and f.system != "darwin",
+        "numba-cuda, which compiles kernels, is not installed.",
+    ),
+    _Finding(
+        "Numba",
+        "problem",
+        # The line about NumPy says so already.
+        lambda f: bool(f.numba_error) and release(f.packages.get("numpy", "")) < (2, 5),
+        "{numba_error}",
+        "In a new environment, run:",
+    ),
+    _Finding(
+        "Numba",
+        "problem",
+        lambda f: not f.numba_redirected and f.system != "darwin" and not f.simulator,
+        "'import numba.cuda' gives Numba's own module and not that of numba-cuda. Python did not read "
+        "_numba_cuda_redirector.pth, because it does so in its site-packages and not in PYTHONPATH.",
+        "Take the folder of numba-cuda out of PYTHONPATH, and run:",
+    ),
+    _Finding(
+        "Numba",
+        "problem",
+        lambda f: bool(f.numba_compiler) and not f.without_gpu,
+        "{numba_compiler}.",
+        last_resort=True,
+    ),
+    _Finding(
+        "Numba",
+        "note",
+        lambda f: bool(f.numba_compiler) and f.without_gpu and f.system != "darwin",
+        "{numba_compiler}. Exercises are judged in the simulator.",
+        "To have them compiled, too:",
+    ),
+    _Finding(
+        "Numba",
+        "note",
+        lambda f: "nvJitLink" in f.numba_missing and not f.numba_compiler and not f.without_gpu,
+        "nvJitLink is missing, so the driver links kernels, and not all can be linked.",
+        last_resort=True,
+    ),
+    _Finding(
+        "Numba",
+        "note",
+        lambda f: f.simulator,
+        "NUMBA_ENABLE_CUDASIM is set, so kernels run in the simulator, on the CPU.",
+        "Unset this variable to use a GPU.",
+        "",
+    ),
+    _Finding(
+        "Numba",
+        "note",
+        lambda f: f.system == "darwin" and not f.simulator,
+        "macOS has no CUDA.",
+        "Set NUMBA_ENABLE_CUDASIM=1 to run kernels in Numba's simulator.",
+        "",
+    ),
+    _Finding(
+        "CuPy",
+        "problem",
+        lambda f: f.cupy_kernel not in ("", "ok"),
+        "Its first kernel fails ({cupy_kernel}).",
+        "Where the guide's page Install does not name this message, try a new environment:",
+        last_resort=True,
+    ),
+    _Finding(
+        "Numba",
+        "problem",
+        lambda f: f.numba_kernel not in ("", "ok"),
+        "Its first kernel fails ({numba_kernel}).",
+        "Where the guide's page Install does not name this message, try a new environment:",
+        last_resort=True,
+    ),
+    _Finding(
+        "GPU",
+        "problem",
+        lambda f: bool(f.gpu_error),
+        "CUDA cannot use it ({gpu_error}).",
+        "Check that 'nvidia-smi' lists it. A container needs --gpus all (Docker) or --nv (Apptainer).",
+        "",
+        last_resort=True,
+    ),
+    _Finding(
+        "GPU",
+        "note",
+        lambda f: bool(f.throttle),
+        "It is throttled now, which makes times longer.",
+        "Let it cool, or stop what else runs on it.",
+        "",
+    ),
+    _Finding(
+        "GPU",
+        "note",
+        lambda f: not f.gpu and bool(f.scheduler),
+        "This computer belongs to a cluster ({scheduler}), whose login nodes often have no GPU.",
+        "Run 'gpuguide doctor' in a job that has one; with Slurm:",
+        "srun --gres=gpu:1 gpuguide doctor",
+    ),
+    _Finding(
+        "Driver",
+        "note",
+        lambda f: f.without_gpu and not f.scheduler and f.system != "darwin",
+        "If this computer has an NVIDIA GPU, its driver is missing{in_windows}.",
+        "Install 580 or newer, until 'nvidia-smi' works. A container needs --gpus all (Docker) or --nv "
+        "(Apptainer).",
+        "",
+    ),
+    _Finding(
+        "CuPy",
+        "note",
+        lambda f: bool(f.conda) and any(re.match(r"cupy-cuda|nvidia-(?!ml-py)", name) for name in f.packages),
+        "{conda} came from conda, and other parts of CUDA from pip: one may hide the other.",
+        "If something fails, take all from one of them, in a new environment; from conda:",
+        "{conda_install}",
+    ),
+    _Finding(
+        "Numba's future",
+        "note",
+        lambda f: "numba-cuda" in f.packages,
+        "numba-cuda has been in maintenance since June 2026. It will not support NumPy 2.5; its successor is "
+        "numba-cuda-mlir.",
+        "The guide is measured with numba-cuda, so nothing needs to be done.",
+        "",
+    ),
+)
 
 
-def _compiler(text: str) -> Diagnosis:
-    """Check that a kernel compiles, which an import that works does not show."""
-    target = compilers.capability()
-    why = compilers.why_not(target)
-    extra = compilers.cuda_extra(target)
-    command = f"{compilers.install_command(extra)}, which is what this package's extra {extra} installs."
-    if why:
-        return Diagnosis("Numba", "problem", f"{text}, cannot compile kernels", f"{why}: run {command}")
-    if compilers.missing_parts(("nvJitLink",)):
-        cure = f"nvJitLink is missing, so the driver links kernels, and not all can be linked: run {command}"
-        return Diagnosis("Numba", "note", text, cure)
-    return Diagnosis("Numba", "ok", text)
+def _words(facts: Facts) -> dict[str, str]:
+    driver, (linker, linker_cuda) = facts.driver_cuda, facts.linker
+    # What understands the compilers may be an nvJitLink that is older than the driver.
+    target = min([version for version in (driver, linker_cuda) if version], default=_NEWEST_TOOLKIT)
+    target = min(max(target, _OLDEST_TOOLKIT), _NEWEST_TOOLKIT if facts.major == 13 else (12, 9))
+    major, of_target = target[0], _dotted(target)
+    conda_install = f'conda install -c conda-forge cupy numba-cuda "cuda-version={of_target}"'
+    # Without a GPU, CuPy and its libraries, gigabytes of them, are of no use.
+    cupy = "" if facts.without_gpu else f'"cupy-cuda{major}x[ctk]" '
+    pip_install = f'pip install {cupy}"numba-cuda[cu{major}]" "cuda-toolkit=={of_target}.*"'
+    update = "update the driver of Windows" if facts.wsl or facts.system == "win32" else "update the driver"
+    if facts.scheduler:
+        update = "ask the cluster's administrators for a newer driver"
+    # A newer driver helps where it is what is too old.
+    too_old = driver and (driver < (13,) if facts.stack_major > facts.major else linker == "the driver")
+    return {
+        **{name: str(value) for name, value in asdict(facts).items()},
+        "cupys": " ".join(facts.cupys),
+        "conda": ", ".join(facts.conda),
+        "libraries": ", ".join(facts.cupy_missing),
+        "in_windows": " in Windows (inside WSL, install none)" if facts.wsl else "",
+        "known": _of_cuda(driver),
+        "stack_major": str(facts.stack_major),
+        "limit": f"the driver knows {_of_cuda(driver)} at most" if too_old else "this GPU is too old for it",
+        "compiler": _of_cuda(facts.compiler_cuda),
+        "linker": f"{linker} ({_of_cuda(linker_cuda)})",
+        # CuPy from conda is mended by conda.
+        "ctk": "" if "cupy" in facts.conda else "CuPy brings them only with [ctk]. ",
+        "target": of_target,
+        "update": update,
+        "either": f"{update}, or " if too_old else "",
+        "install": conda_install if "cupy" in facts.conda else pip_install,
+        "conda_install": conda_install,
+    }
 
 
-def _no_numba_cuda(text: str) -> Diagnosis:
-    if sys.platform == "darwin":
-        cure = "numba-cuda has no macOS wheel; set NUMBA_ENABLE_CUDASIM=1 to run kernels in the simulator."
-        return Diagnosis("Numba", "note", text, cure)
-    cure = "Run pip install 'numba-cuda[cu13]' (driver 580 or newer) or 'numba-cuda[cu12]'."
-    return Diagnosis("Numba", "problem", text, cure)
+def _dotted(version: Version) -> str:
+    return ".".join(map(str, version))
 
 
-def _cupy() -> Diagnosis:
-    wheels = [f"{name} {version}" for name in _CUPY_WHEELS if (version := installed_version(name))]
-    text = ", ".join(wheels) or "missing"
-    if len(wheels) > 1:
-        names = " ".join(wheel.split()[0] for wheel in wheels)
-        cure = f"Several CuPys overwrite each other: pip uninstall {names}, then install the one you need."
-        return Diagnosis("CuPy", "problem", text, cure)
-    try:
-        cp = backends.cupy()
-    except BackendError as error:
-        return Diagnosis("CuPy", "problem", text, str(error))
-    return Diagnosis("CuPy", "ok", text if wheels else str(cp.__version__))
-
-
-def _driver() -> Diagnosis:
-    library = backends.nvml()
-    if library is None:
-        if sys.platform == "darwin":
-            return Diagnosis(
-                "Driver", "note", "none", "macOS has no CUDA; kernels run in the simulator only."
-            )
-        cure = "No NVIDIA driver answers: install one (580 or newer for CUDA 13) until 'nvidia-smi' works."
-        return Diagnosis("Driver", "problem", "none", cure)
-    newest = _driver_cuda(library)
-    known = f", CUDA up to {newest[0]}.{newest[1]}" if newest else ""
-    return Diagnosis("Driver", "ok", f"{_ask(library.nvmlSystemGetDriverVersion) or 'unknown'}{known}")
-
-
-def _toolkit() -> Diagnosis | None:
-    newest = _compiler_cuda()
-    if newest is None:
-        return None
-    text = f"compilers of CUDA {newest[0]}.{newest[1]}"
-    library = backends.nvml()
-    driver = _driver_cuda(library) if library is not None else None
-    if driver is None or newest <= driver:
-        return Diagnosis("Toolkit", "ok", text)
-    known = f"{driver[0]}.{driver[1]}"
-    cure = (
-        f"It is newer than the driver (CUDA {known}), which fails with UNSUPPORTED_PTX_VERSION: "
-        f"run pip install 'cuda-toolkit=={known}.*', or update the driver."
-    )
-    return Diagnosis("Toolkit", "problem", text, cure)
-
-
-def _gpu() -> Diagnosis:
-    try:
-        gpu = device.require_gpu()
-    except NoGpuError as error:
-        return Diagnosis("GPU", "note" if backends.simulated() else "problem", "none usable", str(error))
-    major, minor = gpu.compute_capability
-    text = f"{gpu.name}, compute capability {major}.{minor}, {gpu.memory_bytes / 2**30:.0f} GiB"
-    if gpu.gpu_count > 1:
-        text += f", {gpu.gpu_count} of them"
-    reading = device.clocks()
-    if reading.throttle:
-        cure = "It is throttled now, which makes times longer: let it cool, or stop what else runs on it."
-        return Diagnosis("GPU", "note", f"{text}, {', '.join(reading.throttle)}", cure)
-    return Diagnosis("GPU", "ok", text)
-
-
-def _compiler_cuda() -> tuple[int, int] | None:
-    versions = [version for name in _COMPILER_WHEELS if (version := installed_version(name))]
-    if versions:
-        # The newest decides: a single compiler that is too new for the driver is enough to fail.
-        major, minor = max(backends.release(version)[:2] for version in versions)
-        return major, minor
-    try:
-        major, minor = backends.cupy().cuda.nvrtc.getVersion()
-    except Exception:  # without CuPy or NVRTC there is nothing to compare
-        return None
-    return int(major), int(minor)
-
-
-def _driver_cuda(library: Any) -> tuple[int, int] | None:
-    number = _ask(library.nvmlSystemGetCudaDriverVersion)
-    # CUDA counts 13.1 as 13010.
-    return None if number is None else (number // 1000, number % 1000 // 10)
-
-
-def _ask(function: Any) -> Any:
-    try:
-        return function()
-    except Exception:  # NVML raises its own class, which cannot be named without importing it
-        return None
+def _of_cuda(version: Version | None) -> str:
+    return f"CUDA {_dotted(version)}" if version else "of unknown version"
