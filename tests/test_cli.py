@@ -197,7 +197,7 @@ def test_a_topic_gives_the_studies_of_all_its_modules() -> None:
 @pytest.mark.usefixtures("page")
 def test_the_list_says_what_the_first_line_of_study_says(tmp_path: Path) -> None:
     (entry,) = catalogue.entries(tmp_path / "no recordings")
-    assert entry == catalogue.Entry("sample", "What it is about.", True)
+    assert entry == catalogue.Entry("sample", "What it is about.")
 
 
 @pytest.mark.parametrize("topic", catalogue.topic_names())
@@ -206,29 +206,47 @@ def test_the_studies_of_a_topic_have_names_of_their_own(topic: str) -> None:
     assert len(catalogue.studies(topic)) == sum(1 for _ in catalogue._makers(topic))
 
 
-def test_the_list_shows_topics_and_recordings(
+def test_the_list_has_a_line_for_each_topic_by_section(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    h200, t4 = Recorded("nvidia-h200", "2026-11-21", 3), Recorded("tesla-t4", "2026-12-01", 1, outdated=True)
     entries = (
-        catalogue.Entry("matmul", "Products.", True),
-        catalogue.Entry("primes", "Primes.", True, (Recorded("nvidia-h200", "2026-11-21", 3),)),
-        catalogue.Entry(
-            "why_gpu",
-            "",
-            False,
-            (Recorded("nvidia-h200", "unreadable", 0), Recorded("tesla-t4", "2026-12-01", 1, outdated=True)),
-        ),
+        catalogue.Entry("primes", "Primes", "First kernels", recorded=(h200, t4)),
+        catalogue.Entry("matmul", "Products", "First kernels"),
+        catalogue.Entry("why_gpu", "Why a GPU", "Start here", runnable=False, recorded=(h200,)),
+        catalogue.Entry("mine", "My own", recorded=(t4,)),
     )
     monkeypatch.setattr(catalogue, "entries", lambda: entries)
-    monkeypatch.setenv("COLUMNS", "100")
+    assert cli.main(["list"]) == 0
+    _, *lines = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert [" ".join(line.split()) for line in lines] == [
+        "First kernels",
+        "primes Primes 2026-11-21 3 tesla-t4 2026-12-01*",
+        "matmul Products not yet",
+        "Without a page",
+        "mine My own 2026-12-01* 1 tesla-t4",
+    ]
+
+
+def test_the_list_fits_a_narrow_terminal_and_offers_only_what_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["list"]) == 0
     out = capsys.readouterr().out
-    lines = [line.split() for line in out.splitlines()]
-    assert "outdated: its code has changed since, and its page is waiting to be measured again." in out
-    assert ["matmul", "Products.", "not", "yet"] in lines
-    assert ["primes", "Primes.", "nvidia-h200", "3", "2026-11-21"] in lines
-    assert ["why_gpu", "(page)", "nvidia-h200", "unreadable"] in lines
-    assert ["tesla-t4,", "outdated", "1", "2026-12-01"] in lines
+    assert max(map(len, out.splitlines())) <= 80
+    topics, notes = out.split("\n\n")
+    assert re.findall(r"^  (\w+) ", topics, re.MULTILINE)[1:] == sorted(
+        catalogue.topic_names(), key=list(catalogue._pages()).index
+    )
+    assert "without a study to run: five_minutes, several_hosts" in notes
+
+
+@pytest.mark.parametrize("page", ["five_minutes", "several_hosts"])
+def test_a_page_without_a_study_is_no_unknown_name(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", page]) == 2
+    error = capsys.readouterr().err
+    assert "has no study to run" in error
+    assert f"gpuguide history {page}" in error
 
 
 @pytest.mark.parametrize(

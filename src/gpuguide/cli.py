@@ -14,7 +14,7 @@ from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNam
 from gpuguide.version import __version__
 
 if TYPE_CHECKING:
-    from gpuguide.catalogue import Recorded
+    from gpuguide.catalogue import Entry, Recorded
     from gpuguide.measure.study import Study
     from gpuguide.results.results import Results
 
@@ -189,32 +189,51 @@ def _exercises(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from rich.console import Console
-    from rich.table import Table
+    from itertools import groupby
 
     from gpuguide import catalogue
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("topic", "about", "recorded on", "starts", "latest"):
-        table.add_column(heading, overflow="fold", justify="right" if heading == "starts" else "left")
     entries = catalogue.entries()
-    for entry in entries:
-        name = entry.name if entry.runnable else f"{entry.name} (page)"
-        machines = "\n".join(map(_machine, entry.recorded)) or "not yet"
-        starts = "\n".join(str(each.n_starts or "") for each in entry.recorded)
-        table.add_row(name, entry.about, machines, starts, "\n".join(each.date for each in entry.recorded))
-    console = Console()
-    console.print(table)
-    said = "\nstarts: how many machine starts it was recorded on; with three or more, numbers have a range."
-    if any(each.outdated for entry in entries for each in entry.recorded):
-        said += "\noutdated: its code has changed since, and its page is waiting to be measured again."
-    console.print(said, markup=False, highlight=False)
-    console.print("Run one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
+    topics = [entry for entry in entries if entry.runnable]
+    name = max((len(entry.name) for entry in topics), default=0)
+    title = max((len(entry.title) for entry in topics), default=0)
+    print(f"  {'topic':{name}}  {'about':{title}}  recorded    starts")
+    for section, members in groupby(topics, key=lambda entry: entry.section):
+        print(section or "Without a page")
+        for entry in members:
+            print(f"  {entry.name:{name}}  {entry.title:{title}}  {_recorded(entry.recorded)}")
+    print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run TOPIC")
     return 0
 
 
-def _machine(recorded: Recorded) -> str:
-    return f"{recorded.machine}, outdated" if recorded.outdated else recorded.machine
+def _recorded(recordings: Sequence[Recorded]) -> str:
+    """Say when a page was recorded; a machine other than the guide's is named."""
+    from gpuguide.recordings.store import PRIMARY_MACHINE
+
+    if not recordings:
+        return "not yet"
+    first, *others = recordings
+    named = [first.machine] if first.machine != PRIMARY_MACHINE else []
+    named += [f"{each.machine} {_date(each)}" for each in others]
+    return "  ".join((f"{_date(first):11}", f"{first.n_starts or '':>5}", *named)).rstrip()
+
+
+def _date(recorded: Recorded) -> str:
+    return f"{recorded.date}*" if recorded.outdated else recorded.date
+
+
+def _list_notes(entries: Sequence[Entry]) -> str:
+    from gpuguide.recordings.store import PRIMARY_MACHINE
+
+    lines = [
+        f"recorded: date of the newest run, on {PRIMARY_MACHINE} where no machine is named",
+        "starts: on how many machine starts; with three or more, numbers have a range",
+    ]
+    if any(recorded.outdated for entry in entries for recorded in entry.recorded):
+        lines.append("*: its code has changed since; its page is waiting to be measured again")
+    if pages := [entry.name for entry in entries if not entry.runnable]:
+        lines.append(f"Pages with numbers, but without a study to run: {', '.join(pages)}")
+    return "\n".join(lines)
 
 
 def _run(options: argparse.Namespace) -> int:
