@@ -412,14 +412,14 @@ runpy.run_module("gpuguide", run_name="__main__")
 
 def test_the_json_of_a_real_study_can_be_read_back(tmp_path: Path) -> None:
     """Runs the CPU variants of a topic, so that the pieces are seen to fit."""
-    from gpuguide.recordings.codec import from_json, loads
-    from gpuguide.results.results import Results
+    import gpuguide as gg
 
     path = tmp_path / "first_kernel.json"
     arguments = ["run", "first_kernel", "--quick", "--sizes", "1000", "--variants", "numpy"]
     assert cli.main([*arguments, "--json", str(path)]) == 0
-    document = loads(path.read_text(), path.name)
-    assert document["gpuguide"] == __version__
-    (results,) = (from_json(Results, data, path.name) for data in document["studies"].values())
+    run = gg.load(str(path))
+    assert repr(run).startswith(f"<SavedRun of gpuguide {__version__}: 1 study\n  'increment': ")
+    (results,) = run.studies.values()
     assert results.sizes == (1000,)
     assert results.quick
+    assert cli.main(["history", str(path)]) == 2

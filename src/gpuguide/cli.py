@@ -127,7 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--sizes", nargs="+", type=_size, metavar="N", help="problem sizes: 1000, 1e6, 2**20")
     run.add_argument("--variants", nargs="+", metavar="NAME", help="only these variants")
     run.add_argument("--study", metavar="NAME", help="only this study of a topic that has several")
-    run.add_argument("--json", type=Path, metavar="FILE", help="write every sample as JSON")
+    run.add_argument(
+        "--json", type=Path, metavar="FILE", help="write every sample as JSON, for gpuguide.load"
+    )
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
     run.set_defaults(command=_run)
 
@@ -262,8 +264,12 @@ def _run(options: argparse.Namespace) -> int:
 def _history(options: argparse.Namespace) -> int:
     from gpuguide.recordings import store
     from gpuguide.recordings.history import history
+    from gpuguide.recordings.recording import SavedRun
 
-    print(history(store.load(options.page), every=options.all))
+    recording = store.load(options.page)
+    if isinstance(recording, SavedRun):
+        raise ArgumentError(f"Expected the name of a recorded page; got {options.page}, which holds one run.")
+    print(history(recording, every=options.all))
     return 0
 
 
@@ -330,9 +336,9 @@ def _power(base: int, exponent: int) -> float:
 
 def _as_json(done: dict[str, Results]) -> str:
     from gpuguide.recordings.codec import dumps
+    from gpuguide.recordings.recording import SavedRun
 
-    # In the form of recordings, so that the package can read it back.
-    return dumps({"gpuguide": __version__, "studies": done})
+    return dumps(SavedRun(__version__, done))
 
 
 def _plot(path: Path, done: dict[str, Results]) -> None:
