@@ -14,46 +14,43 @@ import pytest
 from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.catalogue import Recorded
 from gpuguide.errors import MismatchError, RecordingError
-
-
-class FakeResults:
-    warnings = ("two modes in 'cupy'",)
-
-    def table(self) -> Any:
-        return SimpleNamespace(text=lambda: "variant  time\nnumpy    1 µs")
-
-    def checks_line(self) -> str:
-        return "All variants equal the reference."
+from gpuguide.results.results import Results
+from study_results import make
 
 
 class FakeStudy:
-    def __init__(
-        self, name: str = "adding", error: Exception | None = None, names: tuple[str, ...] = ("numpy", "cupy")
-    ) -> None:
-        self.name, self.error, self.names = name, error, names
+    def __init__(self, name: str = "adding", names: tuple[str, ...] = ("numpy", "cupy")) -> None:
+        self.name, self.title, self.names = name, f"Study {name}", names
+        self.error: Exception | None = None
         self.asked: list[dict[str, Any]] = []
 
-    def run(self, **options: Any) -> FakeResults:
+    def chosen(self, names: list[str] | None) -> list[Any]:
+        return [
+            SimpleNamespace(name=name, label="", needs_gpu=name == "cupy") for name in names or self.names
+        ]
+
+    def run(self, **options: Any) -> Results:
         self.asked.append(options)
         if self.error is not None:
             raise self.error
-        return FakeResults()
+        return make(name=self.name, warnings=("two modes in 'cupy'",))
 
 
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch) -> FakeStudy:
     study = FakeStudy()
     monkeypatch.setattr(catalogue, "studies", lambda topic: {study.name: study})
-    monkeypatch.setattr(cli, "_say_machine", lambda: None)
+    monkeypatch.setattr(cli, "_say_machine", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
     return study
 
 
 def test_run_prints_table_checks_and_warnings(study: FakeStudy, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "adding"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("\nvariant  time\nnumpy    1 µs\n\nAll variants equal")
-    assert out.endswith("Warning: two modes in 'cupy'\n")
-    assert study.asked == [{"quick": False, "sizes": None, "variants": None}]
+    assert out.startswith("\nAdd one (float32")
+    assert out.endswith("was checked.\nWarning: two modes in 'cupy'\n")
+    assert study.asked == [{"quick": False, "sizes": None, "variants": ["numpy", "cupy"]}]
 
 
 def test_run_passes_its_options_on(study: FakeStudy) -> None:
@@ -126,8 +123,8 @@ def test_each_study_runs_those_of_the_chosen_variants_that_it_has(
     assert "Did you mean 'numpy'?" in capsys.readouterr().err
 
 
-def test_without_a_gpu_run_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_without_a_gpu_what_needs_one_takes_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from gpuguide.errors import NoGpuError
     from gpuguide.machine import device
@@ -135,10 +132,19 @@ def test_without_a_gpu_run_says_so(
     def no_gpu() -> Any:
         raise NoGpuError("This needs a GPU.")
 
-    monkeypatch.setattr(catalogue, "studies", lambda topic: {})
+    both, none = FakeStudy(), FakeStudy("streams", names=("cupy",))
+    monkeypatch.setattr(catalogue, "studies", lambda topic: {"adding": both, "streams": none})
     monkeypatch.setattr(device, "require_gpu", no_gpu)
     assert cli.main(["run", "adding"]) == 0
-    assert capsys.readouterr().err == "This needs a GPU.\nOnly the CPU variants run here.\n"
+    out, error = capsys.readouterr()
+    assert error == "This needs a GPU.\nOnly the CPU variants run here.\n"
+    assert [each["variants"] for each in both.asked] == [["numpy"]]
+    assert "\nNot measured without a GPU: cupy.\n" in out
+    assert not none.asked
+    assert out.endswith("\nStudy streams: not measured, because it needs a GPU.\n")
+    path = tmp_path / "none.json"
+    assert cli.main(["run", "adding", "--study", "streams", "--json", str(path)]) == 1
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("option", ["--json", "--plot"])

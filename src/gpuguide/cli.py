@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,18 +18,21 @@ from gpuguide.version import __version__
 if TYPE_CHECKING:
     from gpuguide.catalogue import Entry, Recorded
     from gpuguide.measure.study import Study
+    from gpuguide.recordings.recording import Recording
     from gpuguide.results.results import Results
 
 __all__ = ["main"]
 
 # No array has as many elements.
 _SIZE_BITS = 64
+# No table has as many characters in a line.
+_WIDE = 10_000
 _DESCRIPTION = "Measure GPU programming topics on your own machine, each result checked before it is timed."
 
 _EXAMPLES = """\
 examples:
   gpuguide doctor                       what is installed, and what to do where something is missing
-  gpuguide list                         the topics, and on which machine each was recorded
+  gpuguide list                         the topics by section, and when each was recorded
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
   gpuguide history first_kernel         how the numbers of a page moved over its runs
@@ -40,7 +45,8 @@ examples:
   gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
 
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
-and the time with copies are in separate columns and never mixed. Without a GPU only the CPU variants run.
+and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
+recording. Without a GPU only the CPU variants run. In Python, gpuguide.load("primes.json") reads the file.
 """
 
 _HISTORY_EXAMPLES = """\
@@ -240,25 +246,60 @@ def _list_notes(entries: Sequence[Entry]) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     from gpuguide import catalogue
+    from gpuguide.recordings import store
+    from gpuguide.run_table import recorded_on
 
     # Before minutes of measuring, not after.
     for path in (options.json, options.plot):
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
     chosen = _choose(catalogue.studies(options.topic), options.study)
-    _say_machine()
+    recording = store.load_or_none(options.topic, complete=False)
+    has_gpu = _say_machine()
+    if recording is not None:
+        print(textwrap.fill(recorded_on(recording), _width()))
     done = {}
-    for name, (study, variants) in _with_variants(chosen, options.variants).items():
-        results = study.run(quick=options.quick, sizes=options.sizes, variants=variants)
-        print(f"\n{results.table().text()}\n\n{results.checks_line()}")
-        for warning in results.warnings:
-            print(f"Warning: {warning}")
-        done[name] = results
+    for name, (study, names) in _with_variants(chosen, options.variants).items():
+        results = _run_study(study, names, recording, has_gpu, options)
+        if results is not None:
+            done[name] = results
+    if not done and (options.json or options.plot):
+        raise NoGpuError("Nothing was measured, so no file was written.")
     if options.json is not None:
         _write(options.json, _as_json(done))
     if options.plot is not None:
         _plot(options.plot, done)
     return 0
+
+
+def _run_study(
+    study: Study,
+    names: list[str] | None,
+    recording: Recording | None,
+    has_gpu: bool,
+    options: argparse.Namespace,
+) -> Results | None:
+    """Run and print a study; None where a GPU is missing for all that was chosen of it."""
+    from gpuguide.run_table import run_table
+
+    variants = study.chosen(names)
+    able = [each for each in variants if has_gpu or not each.needs_gpu]
+    if not able:
+        print(f"\n{study.title}: not measured, because it needs a GPU.")
+        return None
+    results = study.run(quick=options.quick, sizes=options.sizes, variants=[each.name for each in able])
+    print(f"\n{run_table(results, recording, _width())}")
+    if missing := [each.label or each.name for each in variants if each not in able]:
+        print(textwrap.fill(f"Not measured without a GPU: {'; '.join(missing)}.", _width()))
+    print(f"\n{results.checks_line()}")
+    for warning in results.warnings:
+        print(f"Warning: {warning}")
+    return results
+
+
+def _width() -> int:
+    # What is not a terminal has room for all columns.
+    return shutil.get_terminal_size((_WIDE, 0)).columns
 
 
 def _history(options: argparse.Namespace) -> int:
@@ -303,15 +344,17 @@ def _with_variants(
     return {name: (studies[name], variants) for name, variants in shared.items() if variants}
 
 
-def _say_machine() -> None:
+def _say_machine() -> bool:
+    """Say which GPU there is, or why there is none; return whether there is one."""
     from gpuguide.machine.device import require_gpu
 
     try:
         gpu = require_gpu()
     except NoGpuError as error:
         print(f"{error}\nOnly the CPU variants run here.", file=sys.stderr)
-    else:
-        print(f"{gpu.name}, driver {gpu.driver}, CUDA {gpu.cuda_runtime}")
+        return False
+    print(f"{gpu.name}, driver {gpu.driver}, CUDA {gpu.cuda_runtime}")
+    return True
 
 
 def _size(text: str) -> int:
