@@ -55,7 +55,7 @@ help:  ## show this list
 
 # The site serves the wheel that its notebooks install from; it is built beside the pages.
 # A transcript is not in the wheel, so a change of it makes no new one.
-$(WHEEL): $(READY) pyproject.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
+$(WHEEL): $(READY) pyproject.toml examples/pages.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
 	@rm -rf $(@D) && mkdir -p $(@D)
 	@$(PY) -m hatchling build --target wheel --directory $(@D) > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@

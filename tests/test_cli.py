@@ -14,46 +14,43 @@ import pytest
 from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.catalogue import Recorded
 from gpuguide.errors import MismatchError, RecordingError
-
-
-class FakeResults:
-    warnings = ("two modes in 'cupy'",)
-
-    def table(self) -> Any:
-        return SimpleNamespace(text=lambda: "variant  time\nnumpy    1 µs")
-
-    def checks_line(self) -> str:
-        return "All variants equal the reference."
+from gpuguide.results.results import Results
+from study_results import make
 
 
 class FakeStudy:
-    def __init__(
-        self, name: str = "adding", error: Exception | None = None, names: tuple[str, ...] = ("numpy", "cupy")
-    ) -> None:
-        self.name, self.error, self.names = name, error, names
+    def __init__(self, name: str = "adding", names: tuple[str, ...] = ("numpy", "cupy")) -> None:
+        self.name, self.title, self.names = name, f"Study {name}", names
+        self.error: Exception | None = None
         self.asked: list[dict[str, Any]] = []
 
-    def run(self, **options: Any) -> FakeResults:
+    def chosen(self, names: list[str] | None) -> list[Any]:
+        return [
+            SimpleNamespace(name=name, label="", needs_gpu=name == "cupy") for name in names or self.names
+        ]
+
+    def run(self, **options: Any) -> Results:
         self.asked.append(options)
         if self.error is not None:
             raise self.error
-        return FakeResults()
+        return make(name=self.name, warnings=("two modes in 'cupy'",))
 
 
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch) -> FakeStudy:
     study = FakeStudy()
     monkeypatch.setattr(catalogue, "studies", lambda topic: {study.name: study})
-    monkeypatch.setattr(cli, "_say_machine", lambda: None)
+    monkeypatch.setattr(cli, "_say_machine", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
     return study
 
 
 def test_run_prints_table_checks_and_warnings(study: FakeStudy, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "adding"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("\nvariant  time\nnumpy    1 µs\n\nAll variants equal")
-    assert out.endswith("Warning: two modes in 'cupy'\n")
-    assert study.asked == [{"quick": False, "sizes": None, "variants": None}]
+    assert out.startswith("\nAdd one (float32")
+    assert out.endswith("was checked.\nWarning: two modes in 'cupy'\n")
+    assert study.asked == [{"quick": False, "sizes": None, "variants": ["numpy", "cupy"]}]
 
 
 def test_run_passes_its_options_on(study: FakeStudy) -> None:
@@ -126,8 +123,8 @@ def test_each_study_runs_those_of_the_chosen_variants_that_it_has(
     assert "Did you mean 'numpy'?" in capsys.readouterr().err
 
 
-def test_without_a_gpu_run_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_without_a_gpu_what_needs_one_takes_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from gpuguide.errors import NoGpuError
     from gpuguide.machine import device
@@ -135,10 +132,19 @@ def test_without_a_gpu_run_says_so(
     def no_gpu() -> Any:
         raise NoGpuError("This needs a GPU.")
 
-    monkeypatch.setattr(catalogue, "studies", lambda topic: {})
+    both, none = FakeStudy(), FakeStudy("streams", names=("cupy",))
+    monkeypatch.setattr(catalogue, "studies", lambda topic: {"adding": both, "streams": none})
     monkeypatch.setattr(device, "require_gpu", no_gpu)
     assert cli.main(["run", "adding"]) == 0
-    assert capsys.readouterr().err == "This needs a GPU.\nOnly the CPU variants run here.\n"
+    out, error = capsys.readouterr()
+    assert error == "This needs a GPU.\nOnly the CPU variants run here.\n"
+    assert [each["variants"] for each in both.asked] == [["numpy"]]
+    assert "\nNot measured without a GPU: cupy.\n" in out
+    assert not none.asked
+    assert out.endswith("\nStudy streams: not measured, because it needs a GPU.\n")
+    path = tmp_path / "none.json"
+    assert cli.main(["run", "adding", "--study", "streams", "--json", str(path)]) == 1
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("option", ["--json", "--plot"])
@@ -197,7 +203,7 @@ def test_a_topic_gives_the_studies_of_all_its_modules() -> None:
 @pytest.mark.usefixtures("page")
 def test_the_list_says_what_the_first_line_of_study_says(tmp_path: Path) -> None:
     (entry,) = catalogue.entries(tmp_path / "no recordings")
-    assert entry == catalogue.Entry("sample", "What it is about.", True)
+    assert entry == catalogue.Entry("sample", "What it is about.")
 
 
 @pytest.mark.parametrize("topic", catalogue.topic_names())
@@ -206,29 +212,47 @@ def test_the_studies_of_a_topic_have_names_of_their_own(topic: str) -> None:
     assert len(catalogue.studies(topic)) == sum(1 for _ in catalogue._makers(topic))
 
 
-def test_the_list_shows_topics_and_recordings(
+def test_the_list_has_a_line_for_each_topic_by_section(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    h200, t4 = Recorded("nvidia-h200", "2026-11-21", 3), Recorded("tesla-t4", "2026-12-01", 1, outdated=True)
     entries = (
-        catalogue.Entry("matmul", "Products.", True),
-        catalogue.Entry("primes", "Primes.", True, (Recorded("nvidia-h200", "2026-11-21", 3),)),
-        catalogue.Entry(
-            "why_gpu",
-            "",
-            False,
-            (Recorded("nvidia-h200", "unreadable", 0), Recorded("tesla-t4", "2026-12-01", 1, outdated=True)),
-        ),
+        catalogue.Entry("primes", "Primes", "First kernels", recorded=(h200, t4)),
+        catalogue.Entry("matmul", "Products", "First kernels"),
+        catalogue.Entry("why_gpu", "Why a GPU", "Start here", runnable=False, recorded=(h200,)),
+        catalogue.Entry("mine", "My own", recorded=(t4,)),
     )
     monkeypatch.setattr(catalogue, "entries", lambda: entries)
-    monkeypatch.setenv("COLUMNS", "100")
+    assert cli.main(["list"]) == 0
+    _, *lines = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert [" ".join(line.split()) for line in lines] == [
+        "First kernels",
+        "primes Primes 2026-11-21 3 tesla-t4 2026-12-01*",
+        "matmul Products not yet",
+        "Without a page",
+        "mine My own 2026-12-01* 1 tesla-t4",
+    ]
+
+
+def test_the_list_fits_a_narrow_terminal_and_offers_only_what_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert cli.main(["list"]) == 0
     out = capsys.readouterr().out
-    lines = [line.split() for line in out.splitlines()]
-    assert "outdated: its code has changed since, and its page is waiting to be measured again." in out
-    assert ["matmul", "Products.", "not", "yet"] in lines
-    assert ["primes", "Primes.", "nvidia-h200", "3", "2026-11-21"] in lines
-    assert ["why_gpu", "(page)", "nvidia-h200", "unreadable"] in lines
-    assert ["tesla-t4,", "outdated", "1", "2026-12-01"] in lines
+    assert max(map(len, out.splitlines())) <= 80
+    topics, notes = out.split("\n\n")
+    assert re.findall(r"^  (\w+) ", topics, re.MULTILINE)[1:] == sorted(
+        catalogue.topic_names(), key=list(catalogue._pages()).index
+    )
+    assert "without a study to run: five_minutes, several_hosts" in notes
+
+
+@pytest.mark.parametrize("page", ["five_minutes", "several_hosts"])
+def test_a_page_without_a_study_is_no_unknown_name(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", page]) == 2
+    error = capsys.readouterr().err
+    assert "has no study to run" in error
+    assert f"gpuguide history {page}" in error
 
 
 @pytest.mark.parametrize(
@@ -394,14 +418,14 @@ runpy.run_module("gpuguide", run_name="__main__")
 
 def test_the_json_of_a_real_study_can_be_read_back(tmp_path: Path) -> None:
     """Runs the CPU variants of a topic, so that the pieces are seen to fit."""
-    from gpuguide.recordings.codec import from_json, loads
-    from gpuguide.results.results import Results
+    import gpuguide as gg
 
     path = tmp_path / "first_kernel.json"
     arguments = ["run", "first_kernel", "--quick", "--sizes", "1000", "--variants", "numpy"]
     assert cli.main([*arguments, "--json", str(path)]) == 0
-    document = loads(path.read_text(), path.name)
-    assert document["gpuguide"] == __version__
-    (results,) = (from_json(Results, data, path.name) for data in document["studies"].values())
+    run = gg.load(str(path))
+    assert repr(run).startswith(f"<SavedRun of gpuguide {__version__}: 1 study\n  'increment': ")
+    (results,) = run.studies.values()
     assert results.sizes == (1000,)
     assert results.quick
+    assert cli.main(["history", str(path)]) == 2

@@ -48,6 +48,19 @@ def test_unknown_names_the_nearest() -> None:
     assert str(error) == "Unknown page 'primse'. Did you mean 'prime' or 'primes'?"
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("sort", "'sort_search'"),
+        ("Kernels", "'first_kernel' or 'kernel_families'"),
+        ("gpu", "'know_your_gpu'"),
+    ],
+)
+def test_unknown_names_what_holds_a_part_of_the_name(name: str, near: str) -> None:
+    known = ["first_kernel", "kernel_families", "know_your_gpu", "primes", "sort_search"]
+    assert str(errors.unknown("topic", name, known)).endswith(f"Did you mean {near}?")
+
+
 def test_unknown_lists_what_there_is_when_nothing_is_near() -> None:
     assert str(errors.unknown("size", 7, [1000, 2000])) == "Unknown size 7. Known: 1000, 2000."
 

@@ -18,7 +18,7 @@ ROOMS = (
     ("gpuguide.machine", "gpuguide.results"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
-    ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.statements"),
+    ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),
     ("gpuguide",),
     ("gpuguide.cli",),
     ("gpuguide.__main__",),

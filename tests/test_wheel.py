@@ -67,7 +67,7 @@ def test_without_an_extra_there_is_the_runtime_that_numba_cuda_asks_for_when_it_
 def test_list_names_what_was_recorded(gpuguide):
     listed = gpuguide("list")
     assert listed.returncode == 0, listed.stderr
-    assert "sort_search" in listed.stdout
+    assert re.search("^Arrays on the GPU$.*^  sort_search  .*^Moving data$", listed.stdout, re.M | re.S)
     assert "nvidia-h200" in listed.stdout
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuguide import topics
-from gpuguide.errors import GpuGuideError, unknown
+from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 
 if TYPE_CHECKING:
     from gpuguide.measure.study import Study
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "Recorded", "entries", "studies", "topic_names"]
 
-# In a source tree, beside the folder with the scripts of the pages.
+# In a source tree, beside the folder with the scripts of the pages and their list. The wheel has the list.
 _SOURCES = Path(__file__).parents[1]
 
 
@@ -54,8 +55,10 @@ class Entry:
     ----------
     name : str
         Name of the topic, of the page, or of both.
-    about : str
-        What it is about: the first line of the topic's module.
+    title : str
+        The page's title; the first line of the topic's module where there is no page.
+    section : str
+        Title of the page's section; empty where there is no page.
     runnable : bool
         Whether ``gpuguide run`` takes the name.
     recorded : tuple of Recorded
@@ -63,8 +66,9 @@ class Entry:
     """
 
     name: str
-    about: str
-    runnable: bool
+    title: str
+    section: str = ""
+    runnable: bool = True
     recorded: tuple[Recorded, ...] = ()
 
 
@@ -103,8 +107,15 @@ def studies(topic: str) -> dict[str, Study]:
     ------
     UnknownNameError
         There is no such topic.
+    ArgumentError
+        It is a page without a study.
     """
     if topic not in topic_names():
+        if topic in _recorded(None):
+            raise ArgumentError(
+                f"The page {topic!r} has no study to run: its own cells take the times. To run these, "
+                f"download its notebook; gpuguide history {topic} shows what was recorded."
+            )
         raise unknown("topic", topic, topic_names())
     return {study.name: study for study in (make() for make in _makers(topic))}
 
@@ -120,19 +131,32 @@ def entries(root: Path | None = None) -> tuple[Entry, ...]:
     Returns
     -------
     tuple of Entry
-        Sorted by name.
+        In the order of the guide's pages; what has no page comes last.
 
     Raises
     ------
     RecordingError
         A recording cannot be read.
     """
-    about = {topic: _about(_study_files(topic)[0]) for topic in topic_names()}
-    recorded = _recorded(root)
-    return tuple(
-        Entry(name, about.get(name, ""), name in about, recorded.get(name, ()))
-        for name in sorted({*about, *recorded})
-    )
+    pages, recorded, runnable = _pages(), _recorded(root), topic_names()
+    names = sorted({*runnable, *recorded})
+    listed = [name for name in pages if name in names]
+    made = []
+    for name in (*listed, *(name for name in names if name not in pages)):
+        section, title = pages.get(name) or ("", _about(name))
+        made.append(Entry(name, title, section, name in runnable, recorded.get(name, ())))
+    return tuple(made)
+
+
+def _pages() -> dict[str, tuple[str, str]]:
+    """Name of each page, in the guide's order -> title of its section, and its own."""
+    files = (_SOURCES.parent / "examples" / "pages.toml", Path(__file__).with_name("pages.toml"))
+    path = next(filter(Path.exists, files), None)
+    if path is None:
+        return {}
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    sections = {each["name"]: each["title"] for each in data["section"]}
+    return {each["name"]: (sections[each["section"]], each["title"]) for each in data["page"]}
 
 
 # Cached, because every command asks for it, and collecting the tests asks 18 times.
@@ -153,9 +177,9 @@ def _study_files(topic: str) -> tuple[Path, ...]:
     return tuple(sorted(made, key=lambda path: path.stem != "study"))
 
 
-@cache
-def _about(path: Path) -> str:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def _about(topic: str) -> str:
+    files = _study_files(topic)
+    tree = ast.parse(files[0].read_text(encoding="utf-8") if files else "")
     return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 

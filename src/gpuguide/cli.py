@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,20 +16,23 @@ from gpuguide.errors import ArgumentError, GpuGuideError, NoGpuError, UnknownNam
 from gpuguide.version import __version__
 
 if TYPE_CHECKING:
-    from gpuguide.catalogue import Recorded
+    from gpuguide.catalogue import Entry, Recorded
     from gpuguide.measure.study import Study
+    from gpuguide.recordings.recording import Recording
     from gpuguide.results.results import Results
 
 __all__ = ["main"]
 
 # No array has as many elements.
 _SIZE_BITS = 64
+# No table has as many characters in a line.
+_WIDE = 10_000
 _DESCRIPTION = "Measure GPU programming topics on your own machine, each result checked before it is timed."
 
 _EXAMPLES = """\
 examples:
   gpuguide doctor                       what is installed, and what to do where something is missing
-  gpuguide list                         the topics, and on which machine each was recorded
+  gpuguide list                         the topics by section, and when each was recorded
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
   gpuguide history first_kernel         how the numbers of a page moved over its runs
@@ -40,7 +45,8 @@ examples:
   gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
 
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
-and the time with copies are in separate columns and never mixed. Without a GPU only the CPU variants run.
+and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
+recording. Without a GPU only the CPU variants run. In Python, gpuguide.load("primes.json") reads the file.
 """
 
 _HISTORY_EXAMPLES = """\
@@ -127,7 +133,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--sizes", nargs="+", type=_size, metavar="N", help="problem sizes: 1000, 1e6, 2**20")
     run.add_argument("--variants", nargs="+", metavar="NAME", help="only these variants")
     run.add_argument("--study", metavar="NAME", help="only this study of a topic that has several")
-    run.add_argument("--json", type=Path, metavar="FILE", help="write every sample as JSON")
+    run.add_argument(
+        "--json", type=Path, metavar="FILE", help="write every sample as JSON, for gpuguide.load"
+    )
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
     run.set_defaults(command=_run)
 
@@ -190,50 +198,74 @@ def _exercises(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from rich.console import Console
-    from rich.table import Table
+    from itertools import groupby
 
     from gpuguide import catalogue
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("topic", "about", "recorded on", "starts", "latest"):
-        table.add_column(heading, overflow="fold", justify="right" if heading == "starts" else "left")
     entries = catalogue.entries()
-    for entry in entries:
-        name = entry.name if entry.runnable else f"{entry.name} (page)"
-        machines = "\n".join(map(_machine, entry.recorded)) or "not yet"
-        starts = "\n".join(str(each.n_starts or "") for each in entry.recorded)
-        table.add_row(name, entry.about, machines, starts, "\n".join(each.date for each in entry.recorded))
-    console = Console()
-    console.print(table)
-    said = "\nstarts: how many machine starts it was recorded on; with three or more, numbers have a range."
-    if any(each.outdated for entry in entries for each in entry.recorded):
-        said += "\noutdated: its code has changed since, and its page is waiting to be measured again."
-    console.print(said, markup=False, highlight=False)
-    console.print("Run one on this machine: gpuguide run TOPIC", markup=False, highlight=False)
+    topics = [entry for entry in entries if entry.runnable]
+    name = max((len(entry.name) for entry in topics), default=0)
+    title = max((len(entry.title) for entry in topics), default=0)
+    print(f"  {'topic':{name}}  {'about':{title}}  recorded    starts")
+    for section, members in groupby(topics, key=lambda entry: entry.section):
+        print(section or "Without a page")
+        for entry in members:
+            print(f"  {entry.name:{name}}  {entry.title:{title}}  {_recorded(entry.recorded)}")
+    print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run TOPIC")
     return 0
 
 
-def _machine(recorded: Recorded) -> str:
-    return f"{recorded.machine}, outdated" if recorded.outdated else recorded.machine
+def _recorded(recordings: Sequence[Recorded]) -> str:
+    """Say when a page was recorded; a machine other than the guide's is named."""
+    from gpuguide.recordings.store import PRIMARY_MACHINE
+
+    if not recordings:
+        return "not yet"
+    first, *others = recordings
+    named = [first.machine] if first.machine != PRIMARY_MACHINE else []
+    named += [f"{each.machine} {_date(each)}" for each in others]
+    return "  ".join((f"{_date(first):11}", f"{first.n_starts or '':>5}", *named)).rstrip()
+
+
+def _date(recorded: Recorded) -> str:
+    return f"{recorded.date}*" if recorded.outdated else recorded.date
+
+
+def _list_notes(entries: Sequence[Entry]) -> str:
+    from gpuguide.recordings.store import PRIMARY_MACHINE
+
+    lines = [
+        f"recorded: date of the newest run, on {PRIMARY_MACHINE} where no machine is named",
+        "starts: on how many machine starts; with three or more, numbers have a range",
+    ]
+    if any(recorded.outdated for entry in entries for recorded in entry.recorded):
+        lines.append("*: its code has changed since; its page is waiting to be measured again")
+    if pages := [entry.name for entry in entries if not entry.runnable]:
+        lines.append(f"Pages with numbers, but without a study to run: {', '.join(pages)}")
+    return "\n".join(lines)
 
 
 def _run(options: argparse.Namespace) -> int:
     from gpuguide import catalogue
+    from gpuguide.recordings import store
+    from gpuguide.run_table import recorded_on
 
     # Before minutes of measuring, not after.
     for path in (options.json, options.plot):
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
     chosen = _choose(catalogue.studies(options.topic), options.study)
-    _say_machine()
+    recording = store.load_or_none(options.topic, complete=False)
+    has_gpu = _say_machine()
+    if recording is not None:
+        print(textwrap.fill(recorded_on(recording), _width()))
     done = {}
-    for name, (study, variants) in _with_variants(chosen, options.variants).items():
-        results = study.run(quick=options.quick, sizes=options.sizes, variants=variants)
-        print(f"\n{results.table().text()}\n\n{results.checks_line()}")
-        for warning in results.warnings:
-            print(f"Warning: {warning}")
-        done[name] = results
+    for name, (study, names) in _with_variants(chosen, options.variants).items():
+        results = _run_study(study, names, recording, has_gpu, options)
+        if results is not None:
+            done[name] = results
+    if not done and (options.json or options.plot):
+        raise NoGpuError("Nothing was measured, so no file was written.")
     if options.json is not None:
         _write(options.json, _as_json(done))
     if options.plot is not None:
@@ -241,11 +273,45 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _run_study(
+    study: Study,
+    names: list[str] | None,
+    recording: Recording | None,
+    has_gpu: bool,
+    options: argparse.Namespace,
+) -> Results | None:
+    """Run and print a study; None where a GPU is missing for all that was chosen of it."""
+    from gpuguide.run_table import run_table
+
+    variants = study.chosen(names)
+    able = [each for each in variants if has_gpu or not each.needs_gpu]
+    if not able:
+        print(f"\n{study.title}: not measured, because it needs a GPU.")
+        return None
+    results = study.run(quick=options.quick, sizes=options.sizes, variants=[each.name for each in able])
+    print(f"\n{run_table(results, recording, _width())}")
+    if missing := [each.label or each.name for each in variants if each not in able]:
+        print(textwrap.fill(f"Not measured without a GPU: {'; '.join(missing)}.", _width()))
+    print(f"\n{results.checks_line()}")
+    for warning in results.warnings:
+        print(f"Warning: {warning}")
+    return results
+
+
+def _width() -> int:
+    # What is not a terminal has room for all columns.
+    return shutil.get_terminal_size((_WIDE, 0)).columns
+
+
 def _history(options: argparse.Namespace) -> int:
     from gpuguide.recordings import store
     from gpuguide.recordings.history import history
+    from gpuguide.recordings.recording import SavedRun
 
-    print(history(store.load(options.page), every=options.all))
+    recording = store.load(options.page)
+    if isinstance(recording, SavedRun):
+        raise ArgumentError(f"Expected the name of a recorded page; got {options.page}, which holds one run.")
+    print(history(recording, every=options.all))
     return 0
 
 
@@ -283,15 +349,17 @@ def _with_variants(
     return {name: (studies[name], variants) for name, variants in shared.items() if variants}
 
 
-def _say_machine() -> None:
+def _say_machine() -> bool:
+    """Say which GPU there is, or why there is none; return whether there is one."""
     from gpuguide.machine.device import require_gpu
 
     try:
         gpu = require_gpu()
     except NoGpuError as error:
         print(f"{error}\nOnly the CPU variants run here.", file=sys.stderr)
-    else:
-        print(f"{gpu.name}, driver {gpu.driver}, CUDA {gpu.cuda_runtime}")
+        return False
+    print(f"{gpu.name}, driver {gpu.driver}, CUDA {gpu.cuda_runtime}")
+    return True
 
 
 def _size(text: str) -> int:
@@ -316,9 +384,9 @@ def _power(base: int, exponent: int) -> float:
 
 def _as_json(done: dict[str, Results]) -> str:
     from gpuguide.recordings.codec import dumps
+    from gpuguide.recordings.recording import SavedRun
 
-    # In the form of recordings, so that the package can read it back.
-    return dumps({"gpuguide": __version__, "studies": done})
+    return dumps(SavedRun(__version__, done))
 
 
 def _plot(path: Path, done: dict[str, Results]) -> None:

@@ -23,6 +23,9 @@ __all__ = [
     "unknown",
 ]
 
+# A shorter part of a name is in many that have nothing to do with it.
+_SHORTEST = 3
+
 
 class GpuGuideError(Exception):
     """Base class of every error that gpuguide raises on purpose.
@@ -130,12 +133,26 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameErro
     if not candidates:
         return UnknownNameError(f"Unknown {kind} {name!r}. There is none at all.")
     by_text = {str(candidate): candidate for candidate in candidates}
-    near = [repr(by_text[text]) for text in difflib.get_close_matches(str(name), by_text, n=3, cutoff=0.6)]
+    near = [repr(by_text[text]) for text in _near(str(name), by_text)]
     if near:
         return UnknownNameError(f"Unknown {kind} {name!r}. Did you mean {_one_of(near)}?")
     shown = ", ".join(repr(candidate) for candidate in candidates[:12])
     more = f" and {len(candidates) - 12} more" if len(candidates) > 12 else ""
     return UnknownNameError(f"Unknown {kind} {name!r}. Known: {shown}{more}.")
+
+
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    """Give at most three names that are spelt alike, hold the name, or have a word that it begins with."""
+    texts, given = list(known), name.lower()
+    close = difflib.get_close_matches(name, texts, n=3, cutoff=0.6)
+    if len(given) >= _SHORTEST:
+        close += [
+            text
+            for text in texts
+            if given in text.lower()
+            or any(len(word) >= _SHORTEST and given.startswith(word) for word in text.lower().split("_"))
+        ]
+    return list(dict.fromkeys(close))[:3]
 
 
 def _one_of(choices: list[str]) -> str:

@@ -80,6 +80,10 @@ def test_a_script_ends_with_the_reason(monkeypatch):
         ("x = 1\n", False),
         ("x = (\n", True),
         ("larger = maximum_kernel\n", True),
+        ("def twice(x):\n    return maximum_kernel(x)\ntwice(1)\n", True),
+        ("from gpuguide.exercises import check\ncheck('guard', 1)\n", True),
+        ("maximum_kernel = 1\nprint(maximum_kernel)\n", False),
+        ("x = y.maximum_kernel  # maximum_kernel\n", False),
     ],
 )
 def test_what_a_cell_needs_is_read_from_its_code(cell, left):

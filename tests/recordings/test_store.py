@@ -170,6 +170,27 @@ def test_unknown_names_are_answered_with_the_nearest(saved: Recording) -> None:
     assert recordings.machines(root / "nowhere") == ()
 
 
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "No such file"),
+        (b"\xff", "no text"),
+        (b"a table", "expected JSON"),
+        (b'{"name": "another"}', "schema_version"),
+        (b'{"schema_version": 1, "run_id": "x"}', "'run_id'"),
+    ],
+)
+def test_a_file_that_no_run_wrote_is_refused_with_the_reason(
+    content: bytes | None, reason: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.json"
+    if content is not None:
+        path.write_bytes(content)
+    for name in (path, str(path)):
+        with pytest.raises(RecordingError, match=f"mine.json as what 'gpuguide run .*{reason}"):
+            recordings.load(name)
+
+
 def test_an_empty_folder_is_no_recording(tmp_path: Path) -> None:
     (tmp_path / MACHINE / PAGE).mkdir(parents=True)
     assert recordings.load_or_none(PAGE, root=tmp_path) is None

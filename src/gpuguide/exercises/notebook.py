@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import symtable
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -54,21 +55,41 @@ class _Skip:
     """An input transformer of IPython's: it leaves nothing of a cell that needs a GPU."""
 
     def __init__(self, functions: Sequence[str]) -> None:
-        # What a reader adds to find a mistake names one of these, too.
-        self._names = {*functions, "gpuguide.exercises"}
+        self._functions = set(functions)
 
     def __call__(self, lines: list[str]) -> list[str]:
         text = "".join(lines)
-        return lines if any(name in text for name in self._names) or _only_defines(text) else []
+        try:
+            tree, table = ast.parse(text), symtable.symtable(text, "cell", "exec")
+        except SyntaxError:  # a magic, or a slip that Python shall tell
+            return lines
+        # What a reader adds to find a mistake uses one of the functions, too.
+        is_of_exercise = _names_exercises(tree) or self._functions & _functions_used(table)
+        return lines if is_of_exercise or all(map(_defines, tree.body)) else []
 
 
-def _only_defines(text: str) -> bool:
-    """Say whether a cell does nothing but import what is here, and define functions."""
-    try:
-        statements = ast.parse(text).body
-    except SyntaxError:  # a magic, or a slip that Python shall tell
-        return True
-    return all(_defines(each) for each in statements)
+def _names_exercises(tree: ast.Module) -> bool:
+    return any(
+        ast.unparse(node) == "gpuguide.exercises"
+        if isinstance(node, ast.Attribute)
+        else isinstance(node, ast.ImportFrom) and node.module == "gpuguide.exercises"
+        for node in ast.walk(tree)
+    )
+
+
+def _functions_used(table: symtable.SymbolTable) -> set[str]:
+    """Give the functions that a cell defines, and the names that it reads from other cells.
+
+    A page's own cell may have a variable of the same name, such as ``start``: it is not the exercise's.
+    """
+    names = table.get_symbols()
+    own = {name.get_name() for name in names if name.is_assigned() or name.is_imported()}
+    return {name.get_name() for name in names if name.is_namespace()} | (_globals_read(table) - own)
+
+
+def _globals_read(table: symtable.SymbolTable) -> set[str]:
+    here = {name.get_name() for name in table.get_symbols() if name.is_referenced() and name.is_global()}
+    return here.union(*map(_globals_read, table.get_children()))
 
 
 def _defines(statement: ast.stmt) -> bool:

@@ -28,6 +28,7 @@ __all__ = [
     "Measured",
     "Recording",
     "RunEntry",
+    "SavedRun",
     "Stated",
     "Transcript",
 ]
@@ -201,6 +202,32 @@ class Recording:
 def _by_name(owner: object, *fields: str) -> None:
     for name in fields:
         object.__setattr__(owner, name, ByName(getattr(owner, name)))
+
+
+@dataclass(frozen=True, repr=False)
+class SavedRun:
+    """What ``gpuguide run TOPIC --json FILE`` wrote: one run of a topic's studies, on one machine.
+
+    Parameters
+    ----------
+    gpuguide : str
+        Version of the package that wrote it.
+    studies : dict of str to Results
+        By name, in the order they ran.
+    """
+
+    gpuguide: str
+    studies: dict[str, Results]
+
+    def __post_init__(self) -> None:
+        _by_name(self, "studies")
+
+    def __repr__(self) -> str:
+        lines = [
+            f"<SavedRun of gpuguide {self.gpuguide}: {_counted(self.studies, 'study', 'studies')}",
+            *_first(_told(study) for study in self.studies.values()),
+        ]
+        return "\n".join(lines) + ">"
 
 
 # With seven lines of studies, a recording takes fifteen of a terminal: runs and facts may take two each.

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuguide.errors import RecordingError, unknown
+from gpuguide.recordings.codec import from_json, loads
 from gpuguide.recordings.counters import counters_of
 from gpuguide.recordings.format import (
     MANIFEST,
@@ -28,7 +29,7 @@ from gpuguide.recordings.format import (
 )
 from gpuguide.recordings.keys import changes
 from gpuguide.recordings.recompute import recompute
-from gpuguide.recordings.recording import Recording
+from gpuguide.recordings.recording import Recording, SavedRun
 from gpuguide.recordings.runs import add_run, over_starts, without_history
 
 __all__ = [
@@ -128,13 +129,13 @@ def pages(machine: str, root: Path | None = None) -> tuple[str, ...]:
     )
 
 
-def load(page: str, machine: str | None = None, root: Path | None = None) -> Recording:
-    """Load what was measured for a page.
+def load(page: str | Path, machine: str | None = None, root: Path | None = None) -> Recording | SavedRun:
+    """Load what was measured for a page, or what ``gpuguide run TOPIC --json FILE`` wrote.
 
     Parameters
     ----------
-    page : str
-        Name of the page.
+    page : str or Path
+        Name of the page; or the file, as a path or by a name that ends in ``.json``.
     machine : str, optional
         On which machine; by default the primary one (``"nvidia-h200"``), else the first by the alphabet.
     root : Path, optional
@@ -142,16 +143,17 @@ def load(page: str, machine: str | None = None, root: Path | None = None) -> Rec
 
     Returns
     -------
-    Recording
-        With ``studies``, ``facts``, ``ceilings`` and ``provenance`` of the newest run. Each study has the
-        former ones in ``others``; a fact that is a number is the median over the machine starts.
+    Recording or SavedRun
+        Of a page: ``studies``, ``facts``, ``ceilings`` and ``provenance`` of the newest run. Each study has
+        the former ones in ``others``; a fact that is a number is the median over the machine starts. Of a
+        file: ``studies``.
 
     Raises
     ------
     UnknownNameError
         If there is no such page or machine; the message names the nearest.
     RecordingError
-        If the recording is damaged.
+        If the recording is damaged, or the file is missing or something else.
 
     Examples
     --------
@@ -160,7 +162,21 @@ def load(page: str, machine: str | None = None, root: Path | None = None) -> Rec
     Traceback (most recent call last):
     gpuguide.errors.UnknownNameError: ...
     """
+    if isinstance(page, Path) or page.endswith(".json"):
+        return _load_file(Path(page))
     return over_starts(read(_folder(page, machine, root or ROOT)))
+
+
+def _load_file(path: Path) -> SavedRun:
+    try:
+        return from_json(SavedRun, loads(path.read_text(encoding="utf-8"), ""), "")
+    except OSError as error:
+        reason = str(error.strerror)
+    except UnicodeDecodeError:
+        reason = "it is no text"
+    except RecordingError as error:
+        reason = str(error)
+    raise RecordingError(f"Cannot read {path} as what 'gpuguide run TOPIC --json FILE' writes: {reason}")
 
 
 def load_or_none(
