@@ -105,7 +105,7 @@ class Ceilings:
 
     @staticmethod
     def over_starts(runs: Sequence[tuple[str, Ceilings]]) -> Ceilings:
-        """Return the median of each ceiling over the machine starts, without samples.
+        """Return the median of each ceiling over the machine starts; its samples are those of the newest run.
 
         Examples
         --------
@@ -120,9 +120,7 @@ class Ceilings:
                 values.setdefault(item.mix, []).append((start, item.value))
         newest = runs[-1][1].items
         medians = {item.mix: expected(values[item.mix]).value for item in newest}
-        return Ceilings(
-            tuple(replace(item, value=medians[item.mix], samples_ns=(), work=0) for item in newest)
-        )
+        return Ceilings(tuple(replace(item, value=medians[item.mix]) for item in newest))
 
     def get(self, mix: str) -> Ceiling:
         """Return the ceiling of a mix; an unknown one raises UnknownNameError, which names the nearest.
