@@ -7,7 +7,7 @@ How fast is a CPU that is given a fair chance?
 # %%
 # To find the larger number of each pair in two arrays of 32 768, a Python loop needs
 # :measured:`maximum_cpu[python_loop, 32**3].time`, and the same loop compiled
-# :measured:`maximum_cpu[loops, 32**3].time`. For 134 million pairs, all virtual CPUs together need
+# :measured:`maximum_cpu[loops, 32**3].time`. For 134 million pairs, 16 virtual CPUs together need
 # :measured:`maximum_cpu[parallel, 512**3].time` with Numba and
 # :measured:`maximum_cpu[numpy_threads, 512**3].time` with NumPy. That is what a GPU has to beat.
 #

@@ -7,7 +7,7 @@ How do you write one function for NumPy and CuPy, and what does that cost?
 # %%
 # Ask the array for its library: ``xp = array_namespace(x)``. Written once, an image pipeline takes NumPy
 # :measured:`contrast[numpy, 2048**2].time` on one thread for four million pixels,
-# :measured:`contrast[numpy_threads, 2048**2].time` on all threads, and CuPy
+# :measured:`contrast[numpy_threads, 2048**2].time` on 16 virtual CPUs, and CuPy
 # :measured:`contrast[cupy, 2048**2].time` with the photo on the GPU. Written for CuPy alone, it takes
 # :measured:`contrast[cupy_by_hand, 2048**2].time`.
 

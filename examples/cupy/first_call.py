@@ -5,9 +5,9 @@ The first call
 Why is the first call so slow, and how do you avoid paying for it every time?
 """
 # %%
-# A fresh process needs :measured:`empty_whole` to reach its first determinant. Most of that is compiling:
-# with compiled kernels cached on disk it needs :measured:`filled_whole`. The fifth determinant takes
-# :measured:`empty_det_5`. So keep the cache, and make first calls before somebody waits.
+# Keep the kernel cache, and make first calls before somebody waits. A fresh process needs
+# :measured:`empty_whole` to reach its first determinant. Most of that is compiling: with compiled kernels
+# cached on disk it needs :measured:`filled_whole`. The fifth determinant takes :measured:`empty_det_5`.
 #
 # .. csv-table:: A process, up to its first determinant
 #    :header: step | cache empty | cache filled
@@ -51,7 +51,8 @@ print("CuPy:", determinant, " NumPy:", np.linalg.det(a_host))
 # .. try-it::
 #
 #    Run the cell again, with ``np.float64`` for ``np.float32`` in both places. The first call is slow once
-#    more: what runs on the GPU is compiled for one dtype, and the next dtype needs code of its own.
+#    more: what runs on the GPU is compiled for one dtype, and the next dtype needs code of its own. So may
+#    another layout in memory, and another number of axes.
 #
 # This page's process had used the GPU before, and may have found compiled code in the cache. To see all that
 # a first call can cost, we start fresh processes.
@@ -79,7 +80,8 @@ _ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside t
 # on the GPU for a process; the first call that needs the GPU makes it. Neither depends on what you compute.
 #
 # What runs on a GPU is a :term:`kernel`, and CuPy comes without most of its own. It has their source, and
-# compiles each when it is first needed, for this GPU and this dtype, with NVIDIA's run-time compiler *NVRTC*.
+# compiles each when it is first needed, with NVIDIA's run-time compiler *NVRTC*, for this
+# :term:`compute capability` and these types.
 # The first **ufunc**, here the square of each element, takes :measured:`empty_ufunc`, and its second call
 # :measured:`empty_ufunc_again`.
 #
@@ -128,8 +130,13 @@ gg.plot_decomposition(bars)
 # ------------------------------
 #
 # CuPy writes each compiled kernel into a folder: ``~/.cupy/kernel_cache``, or the one that ``CUPY_CACHE_DIR``
-# names. The name of the file is a hash of source, options, type of GPU and compiler, so it is compiled anew
-# if any of them changes. Inside a process, what was loaded stays in memory.
+# names. The name of the file is a hash of source, options, compute capability and compiler, so a kernel is
+# compiled anew if any of them changes. Inside a process, what was loaded stays in memory.
+#
+# The source depends on the dtype, and often on the layout of the array and the number of its axes. So
+# ``x.mean(axis=2)`` may be fast for an array in C order and slow once more for one in Fortran order: that is
+# another first call. The same is true of Numba, which compiles a kernel for each combination of dtype, number
+# of axes and layout.
 
 # draw
 ax = gg.plot_samples(results, 512**2)
@@ -155,7 +162,8 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 # ------------------------------------------
 #
 # A container starts with the files of its image. If the cache is not among them, each start compiles. So fill
-# a cache on a machine with the same type of GPU, and copy it into the image; or keep it on a volume.
+# a cache on a GPU of the same compute capability, and copy it into the image; or keep it on a volume. An H100
+# and an H200 share one: both have compute capability 9.0.
 #
 # .. code-block:: docker
 #
@@ -164,15 +172,16 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 #
 # We copied a filled cache into another folder and started a process with it. It compiled nothing, and took
 # about :measured:`copied_whole` up to its first determinant. To fill a cache, run your program once, with the
-# dtypes that it will meet. Another type of GPU, or another version of CuPy or CUDA, needs a cache of its own.
+# dtypes and layouts that it will meet. Another compute capability, or another version of CuPy or CUDA, needs
+# a cache of its own.
 
 # %%
 # Warm up before somebody waits
 # -----------------------------
 #
 # Import, context and libraries cannot be cached on disk. So let a service pay for them when it starts, before
-# its first request: call each function once, and wait. Take every dtype that will come, and sizes like those
-# that will come, as CuPy may choose another kernel for another size.
+# its first request: call each function once, and wait. Take every dtype, layout and number of axes that will
+# come, and sizes like those that will come, as CuPy may choose another kernel for another size.
 
 
 def warm_up(rows, dtypes):

@@ -7,8 +7,8 @@ How fast does a GPU make random numbers, and which generator should you take?
 # %%
 # Fifty million random numbers in double precision take :measured:`float64[xorwow, 5*10**7].time` on the GPU
 # by ``cp.random.default_rng``, :measured:`float64[cupy_random, 5*10**7].time` by the older
-# ``cp.random.random``, and :measured:`float64[numpy_threads, 5*10**7].time` by NumPy on all threads of the
-# CPU. So call ``default_rng``, and make the numbers where you need them.
+# ``cp.random.random``, and :measured:`float64[numpy_threads, 5*10**7].time` by NumPy on 16 virtual CPUs. So
+# call ``default_rng``, and make the numbers where you need them.
 #
 # .. list-table:: Fifty million uniform random numbers
 #    :header-rows: 1
@@ -16,7 +16,7 @@ How fast does a GPU make random numbers, and which generator should you take?
 #    * - generator
 #      - float32
 #      - float64
-#    * - NumPy, all threads
+#    * - NumPy, 16 virtual CPUs
 #      - :measured:`float32[numpy_threads, 5*10**7].time`
 #      - :measured:`float64[numpy_threads, 5*10**7].time`
 #    * - ``cp.random.random``

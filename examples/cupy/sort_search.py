@@ -6,8 +6,8 @@ At what size does sorting on the GPU pay?
 """
 # %%
 # CuPy sorts 2\ :sup:`24` numbers that are on the GPU in :measured:`sort[cupy, 4096**2].time`, which is
-# :measured:`sort[cupy, 4096**2].speedup(numpy_threads)` as fast as NumPy on all threads. With copies from and
-# to pinned memory it overtakes NumPy on one thread :measured:`sort.crossover(numpy, with_copies_pinned)`.
+# :measured:`sort[cupy, 4096**2].speedup(numpy_threads)` as fast as NumPy on 16 virtual CPUs. With copies from
+# and to pinned memory it overtakes NumPy on one thread :measured:`sort.crossover(numpy, with_copies_pinned)`.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -20,7 +20,7 @@ At what size does sorting on the GPU pay?
 #      - :measured:`sort[numpy, 10**3].time`
 #      - :measured:`sort[numpy, 10**6].time`
 #      - :measured:`sort[numpy, 4096**2].time`
-#    * - NumPy, all threads
+#    * - NumPy, 16 virtual CPUs
 #      - :measured:`sort[numpy_threads, 10**3].time`
 #      - :measured:`sort[numpy_threads, 10**6].time`
 #      - :measured:`sort[numpy_threads, 4096**2].time`

@@ -173,6 +173,11 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # array with gaps as if it had none, and there is no error. A ``float4`` must begin at a multiple of 16 bytes,
 # which ``a`` does and ``a[1:]`` does not.
 #
+# Scalars are up to you as well. CuPy hands over a Python float as a ``double`` and an integer as 64 bits. If
+# the kernel's parameter is a ``float``, it takes the first four of these eight bytes, and for 2.0 they are
+# zero: ``scale(grid, block, (x, out, 2.0, n))`` fills ``out`` with zeros, without an error. Write
+# ``np.float32(2.0)``, and ``np.int32(n)`` for an ``int``.
+#
 # A Numba kernel cannot load a ``float4`` from an array. But a thread has as many bytes on their way if it
 # loads four numbers of each array before it stores the first.
 #
@@ -323,9 +328,11 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #      - :measured:`contraction[einsum_without, 2048].time`
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
-# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result. For
-# ``cp.cumsum`` it hardly matters. CUB has nothing for a contraction such as this ``einsum``, and CuPy calls
-# cuBLAS for it in both columns.
+# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result.
+# ``cp.cumsum`` is slow in both columns: it reaches :measured:`cumulative[cumsum_cub, 10**8].share` of the
+# rate of a copy. CuPy copies the array first and then adds up in the copy, and we think that the first takes
+# as long as the second. :evidence:`opinion` CUB has nothing for a contraction such as this ``einsum``, and
+# CuPy calls cuBLAS for it in both columns.
 #
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
 # ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. Without the package, CuPy accepts that setting and goes on

@@ -5,10 +5,10 @@ Launch sizes
 How many threads, how many blocks, and how much work for each?
 """
 # %%
-# CuPy's ``maximum`` of two vectors reaches :measured:`maximum[cupy, 2**28].share` of what this memory can
-# do. A kernel with four elements per thread reaches :measured:`maximum[four_elements, 2**28].share`. They
-# differ mainly in the shape of the launch. It sets two limits: starting blocks takes time, and too few bytes
-# in flight leave the memory idle.
+# Start with 256 threads per block and ``ceil(n / 256)`` blocks; if the kernel only moves data, give each
+# thread four elements. With one per thread, CuPy's ``maximum`` reaches :measured:`maximum[cupy, 2**28].share`
+# of what this memory can do, and with four a kernel reaches :measured:`maximum[four_elements, 2**28].share`.
+# Memory slower than :measured:`blocks_allow` never meets this limit.
 #
 # .. rungs:: maximum
 #    :at: 2**16, 2**24, 2**28
@@ -96,6 +96,12 @@ for name in ("t128", "t256"):
     gg.fact(
         f"start_{name}", (most - many) / (2**24 - 2**21), unit="s", note="an empty block"
     )
+gg.fact(
+    "blocks_allow",
+    128 * 12 / facts["start_t128"].value,
+    unit="B/s",
+    note="bytes of a block of 128 threads / its start",
+)
 for name, threads in (("one_element", 128), ("larger_blocks", 256)):
     time = results.quantity(name, 2**28, "time").value
     gg.fact(f"start_{name}", time / (2**28 / threads), unit="s", note="time / blocks")
@@ -116,6 +122,10 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 # it waits for its blocks to start, and not for the memory. :evidence:`count blocks_covering` Its
 # multiprocessors are half empty: on average they hold
 # :measured:`maximum[one_element, 2**28].counter(occupancy)` of the warps that fit.
+#
+# This depends on the card. A block of 128 threads moves 1536 bytes, so starting blocks allows
+# :measured:`blocks_allow` on this GPU. If the memory is slower than that, it sets the pace, and both shapes
+# of launch take about as long.
 #
 # The cure is fewer blocks. With 256 threads in each, half as many are enough.
 #

@@ -5,10 +5,10 @@ Numba's types
 What do Python's 64-bit numbers cost in a kernel?
 """
 # %%
-# With two Python floats as its constants, a kernel on ``float32`` arrays computes in ``float64``: for
-# 2\ :sup:`26` elements it takes :measured:`level[python_floats, 2**26].time`, and with ``np.float32`` around
-# both :measured:`level[float32_only, 2**26].time`. With ``np.float32`` around each result instead, it takes
-# :measured:`level[rounded_steps, 2**26].time`.
+# Put ``np.float32`` around the constants of a kernel on ``float32`` arrays, or it computes in ``float64``:
+# for 2\ :sup:`26` elements it takes :measured:`level[python_floats, 2**26].time` with two Python floats and
+# :measured:`level[float32_only, 2**26].time` without. GPUs with 1/32 or 1/64 of the units for ``float64``
+# pay far more.
 #
 # .. rungs:: level
 #    :at: 2**12, 2**21, 2**26
@@ -22,7 +22,9 @@ What do Python's 64-bit numbers cost in a kernel?
 # 64 bits. Where two types meet, the wider one wins: ``float32`` plus a Python float is ``float64``.
 #
 # A variable has one type in the whole kernel, so a single constant can spread to all of it. Nothing warns
-# you: a result that goes into a ``float32`` array is rounded to 32 bits without a word.
+# you: a result that goes into a ``float32`` array is rounded to 32 bits without a word. A function under
+# ``@vectorize`` is no different: with ``float32(float32)`` as its signature, ``x * 0.5 + 0.25`` is computed
+# in ``float64`` and rounded at the end. Write ``np.float32(0.5)`` there, too.
 #
 # .. drawing:: numba_types
 #
@@ -100,7 +102,7 @@ from gpuguide.topics.numba_types.kernels import (
 # --------------------------------------------
 #
 # The obvious repair is to put ``np.float32`` around the result. But what goes into the formula is still a
-# Python float.
+# Python float, and the kernel takes :measured:`level[rounded_steps, 2**26].time`.
 #
 # .. rung:: rounded_steps
 
@@ -346,8 +348,9 @@ scale = numba_types.scale_study().run()
 # .. results:: scale
 #
 # This depends on the GPU. NVIDIA's list has two operations in ``float64`` per clock cycle and multiprocessor
-# for the GPUs of compute capability 8.9, where this one has 64. Where you need ``float64``, for long sums or
-# for differences of nearly equal numbers, use it on purpose, with arrays that keep it.
+# for the GPUs of compute capability 8.9, where this one has 64, so there the mistake at the top of this page
+# costs far more. Where you need ``float64``, for long sums or for differences of nearly equal numbers, use it
+# on purpose, with arrays that keep it.
 
 # %%
 # Your turn: degrees in 32 bits

@@ -5,8 +5,8 @@ Data where it is
 Does a GPU pay for one operation, and how much depends on where its numbers are made?
 """
 # %%
-# On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[on_gpu, 10**8].time`, and on all
-# threads of the CPU :measured:`dot[numpy_threads, 10**8].time`. With copies from pinned memory it takes
+# On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[on_gpu, 10**8].time`, and on 16
+# virtual CPUs :measured:`dot[numpy_threads, 10**8].time`. With copies from pinned memory it takes
 # :measured:`dot[with_copies_pinned, 10**8].time`. To make the numbers takes one thread of the CPU
 # :measured:`both_random_numpy`, and the GPU :measured:`both_random_cupy`.
 #
@@ -19,13 +19,13 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 #    * - NumPy, one thread
 #      - :measured:`both_random_numpy`
 #      - :measured:`dot[numpy, 10**8].time`
-#    * - NumPy, all threads
+#    * - NumPy, 16 virtual CPUs
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[numpy_threads, 10**8].time`
-#    * - NumPy, all threads; then pageable copies, CuPy
+#    * - NumPy, 16 virtual CPUs; then pageable copies, CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies, 10**8].time`
-#    * - NumPy, all threads; then pinned copies, CuPy
+#    * - NumPy, 16 virtual CPUs; then pinned copies, CuPy
 #      - :measured:`both_random_numpy_threads`
 #      - :measured:`dot[with_copies_pinned, 10**8].time`
 #    * - CuPy, on the GPU
@@ -212,7 +212,7 @@ _ = gg.plot_time(
 #
 #    With pinned copies CuPy overtakes NumPy on one thread
 #    :measured:`dot.crossover(numpy, with_copies_pinned)`. But 10\ :sup:`8` pairs take it
-#    :measured:`dot[with_copies_pinned, 10**8].time`, and NumPy on all threads
+#    :measured:`dot[with_copies_pinned, 10**8].time`, and **NumPy, all threads**
 #    :measured:`dot[numpy_threads, 10**8].time`. If the numbers are on the GPU already, CuPy takes
 #    :measured:`dot[on_gpu, 10**8].time`.
 #

@@ -8,8 +8,8 @@ Slice before the copy to the GPU, or after it?
 # Every eighth of 2\ :sup:`25` numbers is on the GPU after
 # :measured:`strided[strided_copy_first_pinned, 2**22].time` if all are copied and sliced there, and after
 # :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first on one thread, or
-# :measured:`strided[strided_slice_first_threads, 2**22].time` on all. Slice neighbours first: that copies
-# less, and gathers nothing.
+# :measured:`strided[strided_slice_first_threads, 2**22].time` on 16 virtual CPUs. Slice neighbours first:
+# that copies less, and gathers nothing.
 #
 # .. list-table:: From pinned memory, until the numbers wanted are on the GPU
 #    :header-rows: 1
@@ -17,7 +17,7 @@ Slice before the copy to the GPU, or after it?
 #    * - wanted of 2\ :sup:`25` numbers
 #      - copy, then slice
 #      - slice on one thread, then copy
-#      - slice on all threads, then copy
+#      - slice on 16 virtual CPUs, then copy
 #    * - 2\ :sup:`22` neighbours
 #      - :measured:`block[block_copy_first_pinned, 2**22].time`
 #      - :measured:`block[block_slice_first_pinned, 2**22].time`

@@ -5,33 +5,29 @@ Why a GPU
 At what size does a GPU win, and is copying the data worth it?
 """
 # %%
-# A GPU works out a formula for ten million numbers in :measured:`polynomial[gpu_threads, 10**7].time`, and
-# all threads of the CPU in :measured:`polynomial[cpu_threads, 10**7].time`. It overtakes them
-# :measured:`polynomial.crossover(cpu_threads, gpu_threads)`, if the numbers are on the GPU already. With
-# pinned copies there and back it takes :measured:`polynomial[with_copies_pinned, 10**7].time`. So copy once,
-# and do many things there.
+# Copy once, and do many things there: a GPU works out a formula for a hundred million numbers in
+# :measured:`polynomial[gpu_threads, 10**8].time` if they are on it already, and 16 virtual CPUs take
+# :measured:`polynomial[cpu_threads, 10**8].time`. With pinned copies there and back the GPU takes
+# :measured:`polynomial[with_copies_pinned, 10**8].time`, so a single formula is not worth the trip.
 #
 # .. list-table:: From the call until the result is there
 #    :header-rows: 1
 #
 #    * - numbers
 #      - 10\ :sup:`4`
-#      - 10\ :sup:`7`
-#    * - NumPy, one thread
-#      - :measured:`polynomial[numpy, 10**4].time`
-#      - :measured:`polynomial[numpy, 10**7].time`
-#    * - CuPy, the same code
+#      - 10\ :sup:`8`
+#    * - CuPy, the code of NumPy
 #      - :measured:`polynomial[cupy, 10**4].time`
-#      - :measured:`polynomial[cupy, 10**7].time`
-#    * - compiled, all threads of the CPU
+#      - :measured:`polynomial[cupy, 10**8].time`
+#    * - compiled, 16 virtual CPUs
 #      - :measured:`polynomial[cpu_threads, 10**4].time`
-#      - :measured:`polynomial[cpu_threads, 10**7].time`
+#      - :measured:`polynomial[cpu_threads, 10**8].time`
 #    * - compiled, the GPU
 #      - :measured:`polynomial[gpu_threads, 10**4].time`
-#      - :measured:`polynomial[gpu_threads, 10**7].time`
+#      - :measured:`polynomial[gpu_threads, 10**8].time`
 #    * - the GPU with pinned copies
 #      - :measured:`polynomial[with_copies_pinned, 10**4].time`
-#      - :measured:`polynomial[with_copies_pinned, 10**7].time`
+#      - :measured:`polynomial[with_copies_pinned, 10**8].time`
 
 # %%
 # One formula, in NumPy and in CuPy
@@ -58,8 +54,8 @@ print("CuPy: ", polynomial(x_device)[:3])
 #
 #    Call ``polynomial(2)``. It is 165. The function does not say where it runs. Its argument decides that.
 #
-# For a million numbers NumPy takes :measured:`polynomial[numpy, 10**6].time` and CuPy
-# :measured:`polynomial[cupy, 10**6].time`. That is one thread of a CPU against a whole GPU.
+# For ten million numbers NumPy takes :measured:`polynomial[numpy, 10**7].time` and CuPy
+# :measured:`polynomial[cupy, 10**7].time`. That is one thread of a CPU against a whole GPU.
 #
 # .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: polynomial_cupy

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 
 from gpuguide.errors import ArgumentError, ClaimError
 from gpuguide.measure.session import Session, current, entered, fact
@@ -23,6 +24,31 @@ __all__ = ["DrawnPage", "claim", "explained"]
 _WIDTH = 88
 
 
+@dataclass
+class _DrawnSession(Session):
+    """Keeps a fact as the runs give it, each by itself."""
+
+    runs: Sequence[tuple[str, DrawnPage]] = ()
+    by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
+
+    def add_fact(self, new: Fact) -> Fact:
+        of_runs = self._of_runs(new)
+        made = super().add_fact(Fact.over_starts(of_runs))
+        self.by_run[made.name] = of_runs
+        return made
+
+    def _of_runs(self, new: Fact) -> tuple[tuple[str, Fact], ...]:
+        stated = [(start, page.facts[new.name]) for start, page in self.runs if new.name in page.facts]
+        if not self.runs or new.name not in self.runs[-1][1].facts:
+            return (("", new),)
+        if len(stated) < len(self.runs):
+            # It comes from samples or arrays, which former runs do not keep.
+            start, newest = stated[-1]
+            note = ", ".join(filter(None, (newest.note, "of the newest run")))
+            return ((start, replace(newest, note=note)),)
+        return tuple(stated)
+
+
 class DrawnPage:
     """Collects what the drawn cells of one page state.
 
@@ -33,7 +59,10 @@ class DrawnPage:
     ceilings : Ceilings or None
         What the machine can do.
     quick : bool
-        Whether the results come from a toy run, whose claims need not hold.
+        Whether claims need not hold: the results come from a toy run, or are those of one run alone.
+    runs : sequence of (str, DrawnPage)
+        Of each run of the recording, oldest first, its machine start and what the same cells have stated of
+        this run alone. A fact is then the median over the starts.
 
     Examples
     --------
@@ -44,11 +73,22 @@ class DrawnPage:
     True
     """
 
-    def __init__(self, facts: Mapping[str, Fact], ceilings: Ceilings | None, *, quick: bool = False) -> None:
+    def __init__(
+        self,
+        facts: Mapping[str, Fact],
+        ceilings: Ceilings | None,
+        *,
+        quick: bool = False,
+        runs: Sequence[tuple[str, DrawnPage]] = (),
+    ) -> None:
         # The session holds both kinds of facts, and only those that cells state are returned.
-        self._recorded = frozenset(facts)
-        self._session = Session(drawing=True, ceilings=ceilings, quick=quick)
+        self._session = _DrawnSession(drawing=True, ceilings=ceilings, quick=quick, runs=runs)
         self._session.facts.update(facts)
+
+    @property
+    def ceilings(self) -> Ceilings | None:
+        """What the machine can do."""
+        return self._session.ceilings
 
     @property
     def facts(self) -> dict[str, Fact]:
@@ -61,8 +101,7 @@ class DrawnPage:
 
     def stated(self) -> Stated:
         """Return what the cells have stated so far."""
-        new = {name: fact for name, fact in self.facts.items() if name not in self._recorded}
-        return Stated(new, tuple(self._session.claims))
+        return Stated(dict(self._session.by_run), tuple(self._session.claims))
 
 
 def _stating(what: str) -> Session:
@@ -119,14 +158,15 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
         raise ArgumentError(
             f"explained {name!r}: expected seconds, the whole above 0; got {list(parts)} and {whole}."
         )
-    share = sum(parts) / whole
+    made = fact(name, sum(parts) / whole, unit="share", note=note)
+    share = float(made.value)
     sentence = f"The parts explain {100 * share:.0f} % of the whole."
     if session.drawing and not session.quick and not 0.9 <= share <= 1.1:
         raise ClaimError(
             f"explained {name!r}: {sentence} Expected 90 to 110 %: a part is missing, or one is timed twice."
         )
     print(sentence)
-    return fact(name, share, unit="share", note=note)
+    return made
 
 
 def claim(

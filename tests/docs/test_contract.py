@@ -225,7 +225,7 @@ HANDS = [*(f"{HOW_TO}{text}\n" for _, text, _ in BY_HAND), HOW_TO, WHAT_NOW]
 
 GLOSSARY = ":::{glossary}\nwarp\n  32 threads.\n\nlatency\n  A wait.\n:::\n"
 FIRST = {"examples/start/first.py": SCRIPT, "tests/topics/test_toy.py": "", "docs/glossary.md": GLOSSARY}
-STATED = Stated({"ratio": Fact("ratio", 2.0, "ratio")}, CLAIMS)
+STATED = Stated({"ratio": (("", Fact("ratio", 2.0, "ratio")),)}, CLAIMS)
 LOOSE = "# Method\n\nWe wait {rule}`0.2 s`. It\ntakes 7 ms.\n"
 
 
@@ -329,7 +329,7 @@ def checked(
     }
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
     here = Site(layout)
-    drawing = Drawing((CHART, CHART), Stated({"ratio": Fact("ratio", 2.0, "ratio")}, claims))
+    drawing = Drawing((CHART, CHART), Stated({"ratio": (("", Fact("ratio", 2.0, "ratio")),)}, claims))
     monkeypatch.setattr(here, "drawing", lambda state: drawing if state.current else Drawing())
     first = replace(here.page("first"), **{"exercises": ("add_one",), **(page or {})})
     here.pages = (first, *here.pages[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
@@ -11,7 +12,11 @@ import pytest
 from mini_project import Project
 
 import gpuguide
+from gpuguide.measure.kept import written_down
 from gpuguide.recordings import store as recordings
+from gpuguide.recordings.recording import FormerRun, Recording
+from gpuguide.results.ceilings import Ceiling, Ceilings
+from gpuguide.results.records import Fact
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.record.execution import CellError
@@ -24,7 +29,7 @@ CLAIM = 'gg.claim(results, "numpy", faster_than="dot", at=65536)'
 OTHER = 'print(gg.load("pictures", root=ROOT).facts["answer"].value)'
 
 
-def drawn(project: Project, *codes: str):
+def drawn(project: Project, *codes: str, recording: Recording | None = None):
     """Draw the page `toy` with these pieces of code in its drawn cells."""
     states = States(project.layout, GpuGuide())
     script = project.layout.script("start", "toy")
@@ -32,7 +37,7 @@ def drawn(project: Project, *codes: str):
     root = f"__import__('pathlib').Path({str(project.layout.recorded)!r})"
     codes = tuple(f"# draw\n{code.replace('ROOT', root)}\n" for code in codes or (PLOT,))
     cells = tuple(Cell("drawn", i, code, 10 * i + 1) for i, code in enumerate(codes))
-    return draw(states, "toy", cells, state.recording, state.digest, script)
+    return draw(states, "toy", cells, recording or state.recording, state.digest, script)
 
 
 def stamps(project: Project) -> dict[str, int]:
@@ -96,6 +101,58 @@ def test_only_one_set_of_drawings_of_a_page_is_kept(project):
 def test_a_drawn_cell_finds_what_the_design_says(project):
     (output,) = drawn(project, "print(gg, plt, np, results, facts, ceilings)").outputs
     assert output.stdout
+
+
+def three_starts(recording: Recording) -> Recording:
+    """Give a recording two former runs; the ceiling of the newest one was throttled."""
+
+    def ceilings(value: float) -> Ceilings:
+        return Ceilings((Ceiling("fp16_tensor", value, "FLOP/s"),))
+
+    former = [
+        FormerRun(
+            recording.keys.measuring,
+            dataclasses.replace(recording.provenance, start=start),
+            {"peak": Fact("peak", 10e14, "FLOP/s")},
+            ceilings(value),
+            dict(recording.studies),
+        )
+        for start, value in (("a", 9.0e14), ("b", 8.9e14))
+    ]
+    return dataclasses.replace(
+        recording,
+        runs=tuple(former),
+        facts={"peak": Fact("peak", 10e14, "FLOP/s", samples=(9e14, 12e14))},
+        ceilings=ceilings(7.5e14),
+        arrays={"counts": written_down([1, 2])},
+    )
+
+
+def test_a_fact_of_a_drawn_cell_is_the_median_over_the_starts(project):
+    """Not what the newest run alone had; what only that one keeps, its samples and arrays, is called so."""
+    codes = (
+        'rate = ceilings.get("fp16_tensor").value\nprint(rate)',
+        'print(gg.fact("share", rate / facts["peak"].value, unit="share").value)',
+        'gg.fact("slowest", max(facts["peak"].samples), unit="FLOP/s", note="of two")',
+        'gg.fact("counted", int(arrays["counts"].sum()), unit="1")',
+        'gg.explained("parts", [facts["share"].value], 0.9)',
+    )
+    whole = three_starts(States(project.layout, GpuGuide())["toy"].recording)
+    for _ in ("drawn", "kept"):
+        drawing = drawn(project, *codes, recording=whole)
+        facts = drawing.stated.facts
+        assert {name: fact.value for name, fact in facts.items() if name != "parts"} == {
+            "share": 0.89,
+            "slowest": 12e14,
+            "counted": 3,
+        }
+        assert "3 machine starts" in facts["share"].basis
+        assert [facts[name].note for name in ("slowest", "counted")] == [
+            "of two, of the newest run",
+            "of the newest run",
+        ]
+        assert facts["parts"].value == pytest.approx(0.89 / 0.9)
+        assert [output.stdout for output in drawing.outputs[:2]] == ["890000000000000.0\n", "0.89\n"]
 
 
 def test_what_drawn_cells_state_is_kept_with_their_outputs(project):

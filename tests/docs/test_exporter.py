@@ -30,7 +30,7 @@ nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed her
 from notebooks import NOT_BUILT, NOTEBOOKS  # noqa: E402
 
 URL = "https://guide.example"
-STATED = Stated({"twice": Fact("twice", 2.0, "ratio")}, (ClaimResult("Numba wins", True),))
+STATED = Stated({"twice": (("", Fact("twice", 2.0, "ratio")),)}, (ClaimResult("Numba wins", True),))
 SCRIPT = '''"""
 First page
 ==========

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
@@ -260,10 +261,23 @@ def _first(lines: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Stated:
-    """What the drawn cells of a page state, besides the recorded facts; kept with their outputs."""
+    """What the drawn cells of a page state, besides the recorded facts; kept with their outputs.
 
-    facts: dict[str, Fact] = field(default_factory=dict)
+    Parameters
+    ----------
+    by_run : dict of str to tuple of (str, Fact)
+        Of each fact, what the runs gave: the machine start and the fact, oldest first.
+    claims : tuple of ClaimResult
+        In the order they were made.
+    """
+
+    by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
     claims: tuple[ClaimResult, ...] = ()
+
+    @cached_property
+    def facts(self) -> dict[str, Fact]:
+        """Each fact as it is shown: its median over the machine starts."""
+        return {name: Fact.over_starts(of_runs) for name, of_runs in self.by_run.items()}
 
 
 @dataclass(frozen=True)

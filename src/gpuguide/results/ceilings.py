@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from gpuguide.errors import ImplausibleError, unknown
 from gpuguide.results.records import Measurement, Traffic, brief, check_fields, one_of, refuse_twice
+from gpuguide.results.starts import expected
 from gpuguide.results.units import format_quantity
 
 __all__ = ["MEMORY_MIXES", "Ceiling", "Ceilings", "in_l2"]
@@ -100,6 +102,25 @@ class Ceilings:
 
     def __post_init__(self) -> None:
         refuse_twice("Ceilings", "mix", [item.mix for item in self.items])
+
+    @staticmethod
+    def over_starts(runs: Sequence[tuple[str, Ceilings]]) -> Ceilings:
+        """Return the median of each ceiling over the machine starts; its samples are those of the newest run.
+
+        Examples
+        --------
+        >>> runs = [(start, Ceilings((Ceiling("copy", value, "B/s"),)))
+        ...         for start, value in [("a", 4.0e12), ("b", 4.2e12), ("c", 4.3e12)]]
+        >>> Ceilings.over_starts(runs).get("copy").value
+        4200000000000.0
+        """
+        values: dict[str, list[tuple[str, float]]] = {}
+        for start, run in runs:
+            for item in run.items:
+                values.setdefault(item.mix, []).append((start, item.value))
+        newest = runs[-1][1].items
+        medians = {item.mix: expected(values[item.mix]).value for item in newest}
+        return Ceilings(tuple(replace(item, value=medians[item.mix]) for item in newest))
 
     def get(self, mix: str) -> Ceiling:
         """Return the ceiling of a mix; an unknown one raises UnknownNameError, which names the nearest.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import shutil
 import sys
 import warnings
@@ -42,7 +43,8 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "5"
+_SCHEMA = "6"
+_STATES_A_FACT = re.compile(r"\b(?:fact|explained)\(")
 
 
 def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
@@ -118,6 +120,12 @@ def _pictures(guide: Guide) -> tuple[Picture, ...]:
         twins = map(guide.narrow, figures)
         return tuple(replace(picture, narrow=twin) for picture, twin in zip(pictures, twins, strict=True))
     finally:
+        _close_figures()
+
+
+def _close_figures() -> None:
+    plt = sys.modules.get("matplotlib.pyplot")
+    if plt is not None:
         plt.close("all")
 
 
@@ -206,6 +214,7 @@ def draw(
     try:
         with _reads(page, states) as reads:
             shared = states.guide.page_cells(recording)
+            _state_facts(cells, shared.runs, str(script))
             outputs = tuple(run_drawn_cell(cell, shared, str(script), states.guide) for cell in cells)
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
@@ -215,6 +224,18 @@ def draw(
     drawing = Drawing(outputs, shared.stated())
     _keep(folder, drawing, reads)
     return drawing
+
+
+def _state_facts(cells: tuple[Cell, ...], runs: Iterable[PageCells], script: str) -> None:
+    """Run the cells on each run alone, up to the last that states a fact, to take facts over the starts."""
+    last = max((i for i, cell in enumerate(cells, 1) if _STATES_A_FACT.search(cell.content)), default=0)
+    for run in runs:
+        for cell in cells[:last]:
+            # A cell may need what former runs do not keep; an error of its own is raised when it is drawn.
+            with warnings.catch_warnings(), run.running(), suppress(CellError):
+                warnings.simplefilter("error", RuntimeWarning)
+                run_cell(cell, run.namespace, script)
+            _close_figures()
 
 
 def drawing_of(states: States, state: PageState) -> Drawing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,6 +22,10 @@ class PageCells(Protocol):
 
     #: What they find, and what they leave to the next one.
     namespace: dict[str, Any]
+
+    @property
+    def runs(self) -> Sequence[PageCells]:
+        """The same cells with what each run alone measured, oldest first."""
 
     def running(self) -> AbstractContextManager[object]:
         """While a cell runs, provide the guide's style and collect what the cell states."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpuguide.recordings.recording import FormerRun
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.records import FactOverStarts
 from gpuguide.statements import DrawnPage
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay.outputs import Picture
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
 
     from gpuguide.recordings.recording import Recording, Stated
     from gpuguide.results.arrays import KeptArray
-    from gpuguide.results.ceilings import Ceilings
     from gpuguide.results.records import Fact
     from gpuguide.results.results import Results
 
@@ -42,7 +44,10 @@ class GpuGuideCells:
     arrays : mapping of str to KeptArray, optional
         Those that the page kept.
     quick : bool
-        Whether the results come from a toy run, whose claims need not hold.
+        Whether claims need not hold: the results come from a toy run, or are those of one run alone.
+    runs : sequence of (str, GpuGuideCells), optional
+        Machine start and cells of each run by itself, oldest first: a fact that the cells state is the median
+        over the starts.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class GpuGuideCells:
         arrays: Mapping[str, KeptArray] | None = None,
         *,
         quick: bool = False,
+        runs: Sequence[tuple[str, GpuGuideCells]] = (),
     ) -> None:
         import matplotlib
 
@@ -63,7 +69,9 @@ class GpuGuideCells:
 
         import gpuguide as gg
 
-        self.page = DrawnPage(facts, ceilings, quick=quick)
+        self.runs = tuple(cells for _, cells in runs)
+        pages = [(start, cells.page) for start, cells in runs]
+        self.page: DrawnPage = DrawnPage(facts, ceilings, quick=quick, runs=pages)
         self.namespace: dict[str, Any] = {
             "__name__": "__main__",
             "gg": gg,
@@ -93,8 +101,11 @@ class GpuGuide:
 
     def page_cells(self, recording: Recording) -> GpuGuideCells:
         """Give the cells the page's results, under the names that the page gave them."""
-        results = {name: recording.studies[study] for name, study in recording.names.items()}
-        return GpuGuideCells(results, recording.facts, recording.ceilings, recording.arrays)
+        runs = _run_by_run(recording) if recording.runs else []
+        results = _by_name(recording, recording.studies)
+        of_runs = [(start, cells.page.ceilings) for start, cells in runs if cells.page.ceilings]
+        ceilings = Ceilings.over_starts(of_runs) if of_runs else recording.ceilings
+        return GpuGuideCells(results, recording.facts, ceilings, recording.arrays, runs=runs)
 
     def drawing_code(self, source: Path) -> tuple[Path, ...]:
         """Return all of the rooms that draw, and what a cell states through."""
@@ -119,6 +130,31 @@ class GpuGuide:
         from gpuguide.charts.style import to_dark
 
         return to_dark(svg.decode()).encode()
+
+
+def _run_by_run(recording: Recording) -> list[tuple[str, GpuGuideCells]]:
+    """Give what each run alone measured, oldest first; a former run has neither samples nor arrays."""
+    newest = FormerRun(
+        recording.keys.measuring,
+        recording.provenance,
+        {
+            name: (fact.newest if isinstance(fact, FactOverStarts) else None) or fact
+            for name, fact in recording.facts.items()
+        },
+        recording.ceilings,
+        {name: study.runs[-1] for name, study in recording.studies.items()},
+    )
+    runs = []
+    for run in (*recording.runs, newest):
+        arrays = recording.arrays if run is newest else {}
+        results = _by_name(recording, run.studies)
+        cells = GpuGuideCells(results, run.facts, run.ceilings, arrays, quick=True)
+        runs.append((run.provenance.start, cells))
+    return runs
+
+
+def _by_name(recording: Recording, studies: Mapping[str, Results]) -> dict[str, Results]:
+    return {name: studies[study] for name, study in recording.names.items() if study in studies}
 
 
 _STATES: dict[Path, States] = {}
