@@ -250,6 +250,8 @@ class _Nccl:
 
 
 class _Device:
+    __hash__ = None  # type: ignore[assignment]  # as CuPy's
+
     def __init__(self, gpus: ManyGpus, number: int) -> None:
         if not 0 <= number < gpus.n:
             raise RuntimeError("cudaErrorInvalidDevice: invalid device ordinal")
