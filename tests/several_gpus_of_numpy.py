@@ -102,7 +102,7 @@ class ManyGpus:
             Event=lambda disable_timing=False: _Event(self.current),
             get_current_stream=self._stream,
             get_elapsed_time=lambda begin, end: 1.0,
-            nccl=_Nccl(),
+            nccl=_Nccl(self),
             runtime=SimpleNamespace(
                 getDeviceCount=lambda: n,
                 deviceCanAccessPeer=lambda one, other: int(peers),
@@ -188,7 +188,7 @@ class ManyGpus:
             width = points * step
             return self.here(4 * np.arctan(width / (1 + np.array(left) * (np.array(left) + width))))
 
-        return call
+        return Kernel(call)
 
     def RawKernel(self, source: str, name: str) -> Any:
         """Give the step of the heat equation."""
@@ -216,18 +216,29 @@ class ManyGpus:
         return call
 
 
+class Kernel(NamedTuple):
+    """A kernel that may have run: what it holds is of no use to another process."""
+
+    call: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        return self.call(*args)
+
+
 class _Nccl:
     """NCCL, as much as is used of it: it adds up when all have called, within a group."""
 
     available, NCCL_FLOAT32, NCCL_SUM = True, "float32", "sum"
 
-    def __init__(self) -> None:
+    def __init__(self, gpus: ManyGpus) -> None:
+        self.gpus = gpus
         self.calls: list[tuple[int, int, int, int]] = []
         self.open = False
         self.NcclCommunicator = SimpleNamespace(initAll=self._connect)
 
     def _connect(self, gpus: Any) -> list[Any]:
         n = gpus if isinstance(gpus, int) else len(gpus)
+        self.gpus.current = n - 1  # seen on two GPUs
         return [SimpleNamespace(allReduce=self._all_reduce) for _ in range(n)]
 
     def _all_reduce(self, own: int, total: int, n: int, kind: str, what: str, stream: int) -> None:
@@ -245,6 +256,7 @@ class _Nccl:
         for _, there, n, _ in self.calls:
             view(there, n)[:] = total
         assert len({stream for *_, stream in self.calls}) == len(self.calls)
+        self.gpus.current = len(self.calls) - 1
         self.calls.clear()
         self.open = False
 

@@ -152,7 +152,7 @@ print(z, "is on GPU", z.device.id, "with", len(seen), "warning(s)")
 
 import numpy as np
 
-integrate = cp.ElementwiseKernel(
+INTEGRATE = (
     "float64 left, int64 points, float64 step",
     "float64 area",
     """
@@ -165,6 +165,7 @@ integrate = cp.ElementwiseKernel(
     """,
     "integrate",
 )
+integrate = cp.ElementwiseKernel(*INTEGRATE)
 
 
 def pi_on(gpus, n=2**20, points=2**12):
@@ -314,15 +315,14 @@ for k, gpu in enumerate(gpus):
     with gpu:
         arrays.append(cp.full(1000, k + 1, cp.float32))
 
-nccl_gpus = nccl.NcclCommunicator.initAll([gpu.id for gpu in gpus])
-nccl.groupStart()
-for gpu, one, x in zip(gpus, nccl_gpus, arrays, strict=True):
-    with gpu:
-        stream = cp.cuda.get_current_stream().ptr
-        one.allReduce(
-            x.data.ptr, x.data.ptr, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream
-        )
-nccl.groupEnd()
+with gpus[0]:  # NCCL may leave another GPU current; after `with` it is this one again
+    nccl_gpus = nccl.NcclCommunicator.initAll([gpu.id for gpu in gpus])
+    nccl.groupStart()
+    for gpu, one, x in zip(gpus, nccl_gpus, arrays, strict=True):
+        with gpu:
+            own, stream = x.data.ptr, cp.cuda.get_current_stream().ptr
+            one.allReduce(own, own, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream)
+    nccl.groupEnd()
 with gpus[-1]:
     print("GPU:  ", arrays[-1].get()[:3])
 print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
@@ -375,7 +375,8 @@ _ = gg.plot_time(sums)
 # ------------------------------
 #
 # With Dask, each GPU gets a process, a *worker*, and a scheduler hands them parts of the work, over the
-# network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see.
+# network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see. Send it source
+# and not a kernel: one that has run here holds addresses of this process, and the worker that gets it dies.
 
 import os
 
@@ -387,6 +388,7 @@ def see_gpu(k):
 
 
 def area(k, n_parts, n=2**20, points=2**12):
+    integrate = cp.ElementwiseKernel(*INTEGRATE)
     left = cp.arange(n * k // n_parts, n * (k + 1) // n_parts) / n
     return float(integrate(left, points, 1 / n / points).sum())
 

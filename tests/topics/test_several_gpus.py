@@ -17,7 +17,7 @@ from gpuguide.topics.several_gpus import all_reduce, peers, stencil, workers
 from gpuguide.topics.several_gpus import study as several_gpus
 from gpuguide_docs.pages.cells import read_cells
 from gpuguide_docs.show.references import parse_reference
-from several_gpus_of_numpy import ManyGpus
+from several_gpus_of_numpy import Kernel, ManyGpus
 
 PAGE = Path(__file__).parents[2] / "examples" / "concurrency" / "several_gpus.py"
 STUDIES = (several_gpus.study, stencil.heat_study, all_reduce.sums_study)
@@ -137,6 +137,7 @@ def test_every_gpu_gets_the_sum(
     (x,) = all_reduce.sums_study().make_inputs(n, exact=True)
     sums = spread(way, n_gpus, cp.here(x), cp.here(np.full(n, np.nan, np.float32)))
     assert len(sums) == n_gpus
+    assert cp.current == 0, "NCCL left another GPU current"
     assert all((total == all_reduce.sum_of_all(n_gpus, x)).all() for total in sums)
 
 
@@ -258,6 +259,8 @@ def test_open_cells_of_the_page_run_on_two_gpus(
             return {"tcp://a": 1, "tcp://b": 1}
 
         def map(self, call: Callable[..., Any], parts: range, **options: Any) -> Iterator[Any]:
+            sent = [call.__globals__.get(name) for name in call.__code__.co_names]
+            assert not any(isinstance(value, Kernel) for value in sent), "a kernel cannot be sent"
             for k in parts:
                 with cp.cuda.Device(k):
                     yield call(k, **options)
