@@ -315,14 +315,13 @@ for k, gpu in enumerate(gpus):
     with gpu:
         arrays.append(cp.full(1000, k + 1, cp.float32))
 
-with gpus[0]:  # NCCL may leave another GPU current; after `with` it is this one again
-    nccl_gpus = nccl.NcclCommunicator.initAll([gpu.id for gpu in gpus])
-    nccl.groupStart()
-    for gpu, one, x in zip(gpus, nccl_gpus, arrays, strict=True):
-        with gpu:
-            own, stream = x.data.ptr, cp.cuda.get_current_stream().ptr
-            one.allReduce(own, own, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream)
-    nccl.groupEnd()
+nccl_gpus = nccl.NcclCommunicator.initAll([gpu.id for gpu in gpus])
+nccl.groupStart()
+for gpu, one, x in zip(gpus, nccl_gpus, arrays, strict=True):
+    with gpu:
+        own, stream = x.data.ptr, cp.cuda.get_current_stream().ptr
+        one.allReduce(own, own, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream)
+nccl.groupEnd()
 with gpus[-1]:
     print("GPU:  ", arrays[-1].get()[:3])
 print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))

@@ -137,7 +137,6 @@ def test_every_gpu_gets_the_sum(
     (x,) = all_reduce.sums_study().make_inputs(n, exact=True)
     sums = spread(way, n_gpus, cp.here(x), cp.here(np.full(n, np.nan, np.float32)))
     assert len(sums) == n_gpus
-    assert cp.current == 0, "NCCL left another GPU current"
     assert all((total == all_reduce.sum_of_all(n_gpus, x)).all() for total in sums)
 
 

@@ -29,8 +29,7 @@ def nccl():
 @cache
 def communicators(n_gpus):
     """Connect the first GPUs, which takes seconds; once for a process."""
-    with cupy().cuda.Device():
-        return list(nccl().NcclCommunicator.initAll(n_gpus))
+    return list(nccl().NcclCommunicator.initAll(n_gpus))
 
 
 def numbers(xp, n, g):
@@ -52,15 +51,13 @@ def numbers_of(g, n):
 def by_nccl(arrays):
     """Let NCCL add up the arrays of all GPUs, and give each the sum."""
     library, connected = nccl(), communicators(len(arrays))
-    # NCCL may leave another GPU current; after `with` it is the former one again.
-    with cupy().cuda.Device():
-        # One process asks for all GPUs, so the calls form a group: alone, the first would wait for the next.
-        library.groupStart()
-        for (gpu, own, total), one in zip(arrays, connected, strict=True):
-            what = own.size, library.NCCL_FLOAT32, library.NCCL_SUM
-            with gpu.device:
-                one.allReduce(own.data.ptr, total.data.ptr, *what, gpu.stream.ptr)
-        library.groupEnd()
+    # One process asks for all GPUs, so the calls form a group: alone, the first would wait for the second.
+    library.groupStart()
+    for (gpu, own, total), one in zip(arrays, connected, strict=True):
+        what = own.size, library.NCCL_FLOAT32, library.NCCL_SUM
+        with gpu.device:
+            one.allReduce(own.data.ptr, total.data.ptr, *what, gpu.stream.ptr)
+    library.groupEnd()
 
 
 def by_copies(arrays):
