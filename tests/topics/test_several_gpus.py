@@ -147,7 +147,9 @@ def test_every_gpu_of_this_machine_gets_the_sum(way: Callable[..., None]) -> Non
         pytest.skip("needs two GPUs")
     cp = several_gpus.cupy()
     (x,) = all_reduce.sums_study().make_inputs(2**24 + 5, exact=True)
-    for total in spread(way, n_gpus, cp.asarray(x), cp.zeros(len(x), np.float32)):
+    with cp.cuda.Device(0):
+        sums = spread(way, n_gpus, cp.asarray(x), cp.zeros(len(x), np.float32))
+    for total in sums:
         assert (total == all_reduce.sum_of_all(n_gpus, x)).all()
 
 
