@@ -70,8 +70,9 @@ $(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary
 # The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build. The pages of the
 # reference are written while Sphinx starts, which waits until the file says how that ended.
 html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
-	@mkdir -p $(OUT) && rm -f $(OUT)/reference.said
-	@$(if $(PAGE),$(PY) -m gpuguide_docs.commands.one_page "$(PAGE)",echo) > $(OUT)/page
+	@mkdir -p $(OUT)
+	@$(if $(PAGE),$(PY) -m gpuguide_docs.commands.one_page "$(PAGE)",echo) > $(OUT)/page.now
+	@mv $(OUT)/page.now $(OUT)/page && rm -f $(OUT)/reference.said
 	@$(MAKE) -s $(WHEEL) & wheel=$$!; \
 	  { $(MAKE) -s $(REFERENCE); echo $$? > $(OUT)/reference.now; mv $(OUT)/reference.now $(OUT)/reference.said; } & \
 	  { GPUGUIDE_REFERENCE=$(OUT)/reference.said $(SPHINX) -q -b html docs $(OUT)/html $$(sed -n 1p $(OUT)/page) \

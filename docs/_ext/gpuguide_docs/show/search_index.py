@@ -101,8 +101,9 @@ def _load_whole(app: Sphinx) -> None:
     load = builder.load_indexer  # type: ignore[attr-defined]
 
     def load_indexer(docnames: Set[str]) -> None:
-        load(docnames)
         path = builder.outdir / "searchindex.js"
+        # In a fresh clone a page can be built alone: Sphinx would warn that the others are not in the search.
+        load(docnames if path.is_file() else set(app.env.all_docs))
         if path.is_file():
             _complete(builder.indexer, _read(path.read_text(encoding="utf-8")))  # type: ignore[attr-defined]
 
