@@ -70,13 +70,15 @@ $(REFERENCE): $(READY) docs/api/index.rst $(wildcard docs/_templates/autosummary
 # The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build. The pages of the
 # reference are written while Sphinx starts, which waits until the file says how that ended.
 html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
-	@mkdir -p $(OUT) && rm -f $(OUT)/reference.said
+	@mkdir -p $(OUT)
+	@$(if $(PAGE),$(PY) -m gpuguide_docs.commands.one_page "$(PAGE)",echo) > $(OUT)/page.now
+	@mv $(OUT)/page.now $(OUT)/page && rm -f $(OUT)/reference.said
 	@$(MAKE) -s $(WHEEL) & wheel=$$!; \
 	  { $(MAKE) -s $(REFERENCE); echo $$? > $(OUT)/reference.now; mv $(OUT)/reference.now $(OUT)/reference.said; } & \
-	  { GPUGUIDE_REFERENCE=$(OUT)/reference.said $(SPHINX) -q -b html docs $(OUT)/html $(if $(PAGE),$(patsubst examples/%.py,docs/gallery/%.rst,$(wildcard examples/*/$(PAGE).py))) \
+	  { GPUGUIDE_REFERENCE=$(OUT)/reference.said $(SPHINX) -q -b html docs $(OUT)/html $$(sed -n 1p $(OUT)/page) \
 	  && wait $$wheel; }
 	@rm -rf $(OUT)/html/_static/wheels && mkdir -p $(OUT)/html/_static/wheels && cp $(OUT)/wheel/*.whl $(OUT)/html/_static/wheels
-	@echo "The guide is in $(OUT)/html/index.html"
+	@echo "The $(if $(PAGE),page is in $$(sed -n 2p $(OUT)/page),guide is in $(OUT)/html/index.html)"
 
 # The order is that of tests/conftest.py, longest files first; xdist by itself would go by the number of tests.
 test: $(READY)  ## run the tests (those that need a GPU say so and are skipped without one)

@@ -5,21 +5,9 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
-ATTRIBUTES = {
-    "ClockRate": 1_980_000,
-    "EccEnabled": 1,
-    "GlobalMemoryBusWidth": 6016,
-    "L2CacheSize": 62_914_560,
-    "MaxBlocksPerMultiprocessor": 32,
-    "MaxRegistersPerMultiprocessor": 65_536,
-    "MaxSharedMemoryPerBlockOptin": 232_448,
-    "MaxSharedMemoryPerMultiprocessor": 233_472,
-    "MaxThreadsPerBlock": 1024,
-    "MaxThreadsPerMultiProcessor": 2048,
-    "MemoryClockRate": 3_201_000,
-    "MultiProcessorCount": 132,
-    "WarpSize": 32,
-}
+from gpuguide_docs.commands import cupy_by_numpy
+
+ATTRIBUTES = {**cupy_by_numpy.ATTRIBUTES, "MultiProcessorCount": 132}
 
 
 class FakeArray:

@@ -3,6 +3,7 @@
 import itertools
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -60,6 +61,13 @@ def test_make_help_lists_every_target_that_says_what_it_does(tmp_path):
     assert "some-thing" in listed
     described = re.findall(r"^(\S+):.*## ", makefile.read_text(), re.MULTILINE)
     assert listed == set(described)
+
+
+def test_make_html_refuses_a_page_that_is_not_there():
+    command = ["make", "--no-print-directory", "html", "PAGE=first_kernle", f"PY={sys.executable}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode != 0
+    assert "'first_kernel'" in done.stderr
 
 
 @pytest.mark.parametrize("paper", TEXTS)

@@ -33,3 +33,33 @@ var Scorer = {
   term: 5,
   partialTerm: 2,
 };
+
+{
+  // Sphinx asks for pages that have all words. Where none has, as with most error messages, these have the most of them;
+  // a name such as CUDA_ERROR_NO_DEVICE counts as a whole and by its words, and what few pages have counts more.
+  const withAll = Search.performTermsSearch;
+  Search.performTermsSearch = (words, excluded) => {
+    const pages = withAll(words, excluded);
+    if (pages.length) return pages;
+    const stemmer = new Stemmer();
+    const parts = [...words].flatMap((word) => word.split("_")).filter((part) => part.length > 2);
+    const found = new Map();
+    for (const part of new Set([...words, ...parts.map((part) => stemmer.stemWord(part))])) {
+      const having = withAll(new Set([part]), excluded);
+      for (const page of having) {
+        const before = found.has(page[0]) ? found.get(page[0])[4] : 0;
+        page[4] = before + 10 * Math.log(1 + Search._index.docnames.length / having.length);
+        found.set(page[0], page);
+      }
+    }
+    return [...found.values()].sort((a, b) => b[4] - a[4]).slice(0, 10);
+  };
+
+  // A summary shows what a page says, and neither the notes of its numbers nor its card.
+  const toText = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    for (const note of page.querySelectorAll(".gg-tip, .no-search")) note.remove();
+    return toText(page.documentElement.outerHTML, anchor);
+  };
+}

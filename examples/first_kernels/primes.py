@@ -229,8 +229,10 @@ print(int(is_prime.sum()) + 1, "primes")
 # %%
 # A short step makes many marks in a segment, so the whole block shares it. A long one makes few, and one
 # thread walks it alone. The barriers, ``cuda.syncthreads()``, keep the phases apart: no thread marks before
-# the segment is cleared, or copies before it is finished. The first block writes the small numbers again,
-# while other blocks read them. It writes what is there already, so that does no harm.
+# the segment is cleared, or copies before it is finished. They stand outside of every ``if``, where all
+# threads of the block come to them: at a barrier that some threads skip, the others may wait forever, in a
+# deadlock. The first block writes the small numbers again, while other blocks read them. It writes what is
+# there already, so that does no harm.
 #
 # .. kernel:: gpuguide.topics.primes.counts
 #    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,

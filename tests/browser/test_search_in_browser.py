@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from chromium import NEEDS_SITE_AND_BROWSER, run_in_browser
+from chromium import NEEDS_SITE_AND_BROWSER, Reader, run_in_browser, served
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
@@ -24,7 +24,16 @@ QUERIES = {
     "compile time": "compiled_cpu/compile_cost",
     "overlap copies": "moving_data/overlap",
     "memory bandwidth": "measuring/know_your_gpu",
+    "multi gpu": "concurrency/several_gpus",
+    "google colab": "start/install",
+    "deadlock": "first_kernels/primes",
+    "CUDA_ERROR_NO_DEVICE": "start/install",
+    "Failure finding libcublas": "start/install",
+    "Unsupported .version": "start/install",
 }
+
+#: No page has all of its words.
+WHOLE_MESSAGE = "RuntimeError of somebody: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected zzyzx"
 
 # The search page loads each page that it found for its summary; the list alone is of interest here.
 PROBE = """
@@ -51,7 +60,7 @@ PROBE = """
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    queries = json.dumps([*QUERIES, "plot_time", "warp"])
+    queries = json.dumps([*QUERIES, "plot_time", "warp", WHOLE_MESSAGE, "ECC"])
     return run_in_browser(PROBE.replace("QUERIES", queries), tmp_path_factory.mktemp("profile"))
 
 
@@ -76,3 +85,40 @@ def test_the_name_of_a_function_leads_to_its_reference(found):
 def test_a_word_of_the_glossary_leads_to_its_entry(found):
     assert found["warp"][0] == "glossary.html#term-warp"
     assert found["warp"][1].startswith(("gallery/", "start/"))
+
+
+def test_an_error_message_finds_the_page_that_has_most_of_its_words(found):
+    assert "start/install.html" in [link.partition("#")[0] for link in found[WHOLE_MESSAGE][:3]]
+
+
+def test_the_cards_of_all_pages_are_not_searched(found):
+    """Each says whether the GPU's memory corrects errors; no page is about that."""
+    assert not any(link.startswith("gallery/") for link in found["ECC"])
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_the_magnifier_lies_beside_what_is_typed(width, tmp_path):
+    with served() as address, Reader(tmp_path) as reader:
+        reader.look(width)
+        reader.open(f"{address}/index.html")
+        reader.run("document.querySelector('.search-button__button').click()")
+        room = reader.run("""
+            (() => {
+              const input = [...document.querySelectorAll(".bd-search input")].find(box => box.offsetWidth);
+              const icon = input.form.querySelector(".fa-magnifying-glass").getBoundingClientRect();
+              const begin = input.getBoundingClientRect().left;
+              return begin + parseFloat(getComputedStyle(input).paddingLeft) - icon.right;
+            })()
+        """)
+    assert room > 0
+
+
+def test_a_summary_has_no_notes_of_numbers(tmp_path):
+    with served() as address, Reader(tmp_path) as reader:
+        reader.open(f"{address}/search.html")
+        text = reader.run("""
+            fetch("gallery/first_kernels/first_kernel.html").then(page => page.text())
+              .then(html => Search.htmlToText(html, ""))
+        """)
+    assert "cuda.grid" in text
+    assert "another is expected between" not in text

@@ -76,7 +76,7 @@ def test_question_and_answer_are_marked(tmp_path, monkeypatch):
 def test_the_card_is_last_and_details_opens_it(tmp_path, monkeypatch):
     html = built(tmp_path, monkeypatch)
     assert '<a class="reference internal" href="#how-this-was-measured">details</a>' in html
-    card = html[html.index('<details class="gg-fold gg-measured-card">') :]
+    card = html[html.index('<details class="gg-fold gg-measured-card no-search">') :]
     assert card.index("How this was measured</summary>") < card.index('id="how-this-was-measured"')
     text = " ".join(re.sub(r"<[^>]+>", " ", card).split())
     for said in (

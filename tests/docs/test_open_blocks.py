@@ -50,8 +50,8 @@ _FRACTION = re.compile(r"-?\d*\.\d*(?:e[-+]?\d+)?")
 _THREADS = re.compile(r"\d+ threads")
 _STAND_IN = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-import cupy_by_numpy
+sys.path.insert(0, {str(LAYOUT.docs / "_ext")!r})
+from gpuguide_docs.commands import cupy_by_numpy
 sys.modules["cupy"], sys.modules["cupyx"] = cupy_by_numpy, cupy_by_numpy.cupyx
 """
 

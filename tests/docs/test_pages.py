@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from gpuguide.errors import UnknownNameError
+from gpuguide_docs.commands.one_page import find_page
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Experiment, Needs, PagesError, read_pages, read_sections
 
@@ -127,3 +129,22 @@ def test_a_name_stands_once(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(PagesError, match=r"pages\.toml is missing"):
         read_pages(Layout(tmp_path))
+
+
+def test_one_page_is_built_by_its_name(tmp_path):
+    """Scripts, pages written by hand, and those beside the sections; the nearest name where there is none."""
+    layout = write(tmp_path, ("first", ""), ("second", 'format = "myst"'))
+    text = layout.pages_toml.read_text()
+    layout.pages_toml.write_text(text[::-1].replace('"tutorial"'[::-1], '"how_to"'[::-1], 1)[::-1])
+    layout.docs.mkdir()
+    (layout.docs / "glossary.md").touch()
+    for name, docname in (
+        ("first", "gallery/start/first"),
+        ("second", "start/second"),
+        ("glossary", "glossary"),
+    ):
+        source, html = find_page(layout, name)
+        assert source.with_suffix("") == layout.docs.relative_to(tmp_path) / docname
+        assert str(html) == f"docs/_build/html/{docname}.html"
+    with pytest.raises(UnknownNameError, match="'first'"):
+        find_page(layout, "frist")

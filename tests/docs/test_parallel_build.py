@@ -130,3 +130,12 @@ def test_the_search_index_lists_places_in_order():
     assert '"x":[[1,"y",true],[3,"x",false]]' in in_order(index)
     with pytest.raises(ValueError, match="expected Search"):
         in_order("var index = {}")
+
+
+def test_one_page_can_be_built_alone_in_a_fresh_clone(make_project):
+    """Where no earlier build has left an index of the search."""
+    project = make_project()
+    page = "docs/gallery/start/toy.rst"
+    ran = project.run("-m", "sphinx", "-q", "-W", "-c", ".", "docs", str(project.html), page)
+    assert (ran.code, ran.output) == (0, "")
+    assert "toy" in (project.html / "searchindex.js").read_text()

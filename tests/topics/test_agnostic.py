@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cupy_by_numpy
 from gpuguide.errors import ArgumentError
 from gpuguide.topics.agnostic import study as agnostic
 from gpuguide.topics.agnostic.functions import local_contrast
+from gpuguide_docs.commands import cupy_by_numpy
 
 
 def photo(rows: int, columns: int) -> np.ndarray:

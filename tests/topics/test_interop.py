@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cupy_by_numpy
 from gpuguide.errors import ArgumentError, BackendError
 from gpuguide.topics.interop import handing_over, libraries, refused
 from gpuguide.topics.interop import study as interop
+from gpuguide_docs.commands import cupy_by_numpy
 
 WAYS = (
     interop.in_cupy,

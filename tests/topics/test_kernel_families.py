@@ -266,7 +266,7 @@ def test_each_first_call_is_checked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With NumPy in CuPy's place; a route that is wrong stops the process."""
-    import cupy_by_numpy as cp
+    from gpuguide_docs.commands import cupy_by_numpy as cp
 
     def add(a: Any, b: Any, out: Any) -> None:
         out[...] = a + b

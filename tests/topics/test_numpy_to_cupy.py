@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cupy_by_numpy
 from gpuguide.errors import ArgumentError
 from gpuguide.topics.numpy_to_cupy import study as numpy_to_cupy
 from gpuguide.topics.numpy_to_cupy.functions import at_once, in_cells, row_by_row
+from gpuguide_docs.commands import cupy_by_numpy
 
 
 def points(n: int) -> tuple[np.ndarray, ...]:

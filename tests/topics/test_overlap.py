@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cupy_by_numpy
 from gpuguide.errors import ArgumentError
 from gpuguide.topics.overlap import study as overlap
 from gpuguide.topics.overlap import timeline
 from gpuguide.topics.overlap.kernels import in_chunks
+from gpuguide_docs.commands import cupy_by_numpy
 
 STUDIES = {
     made.name: made

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import cupy_by_numpy
 from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics.streams import kernels
 from gpuguide.topics.streams import study as streams
+from gpuguide_docs.commands import cupy_by_numpy
 
 
 class Logged:

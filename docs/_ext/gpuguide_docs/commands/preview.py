@@ -6,16 +6,23 @@ Everything is written below ``.preview``, stamped "draft, simulator"; nothing be
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gpuguide_docs.commands.cupy_by_numpy import NeedsGpuError
+from gpuguide_docs.commands.toy import CEILINGS, stand_in
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError
@@ -25,12 +32,23 @@ from gpuguide_docs.replay.drawn_cells import run_drawn_cell, text_and_markup
 from gpuguide_docs.replay.outputs import Output, Picture, save_outputs
 from gpuguide_docs.show.guide import GpuGuide, GpuGuideCells
 
-__all__ = ["NEEDS_GPU", "main", "run_draft", "stamp"]
+if TYPE_CHECKING:
+    from gpuguide.recordings.recording import Recording
+
+__all__ = ["NEEDS_GPU", "Draft", "main", "run_draft", "stamp"]
 
 NEEDS_GPU = "needs a GPU"
 _STAMP = "draft, simulator"
 _VIEW_BOX = re.compile(rb'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
-_GPU_MODULES = ("cupy", "cupyx", "pynvml")
+_GPU_MODULES = ("cupy", "cupyx", "pynvml", "cupy_backends")
+#: What Numba's kernels and `cuda` have on a GPU alone.
+_NOT_SIMULATED = (
+    *("as_cuda_array", "external_stream", "shfl_sync", "shfl_down_sync", "shfl_up_sync", "shfl_xor_sync"),
+    "syncwarp",
+)
+#: Where the simulator's kernels are, which lack what compiled ones know of themselves.
+_KERNELS = "numba.cuda.simulator.kernel"
+_MOST_S = 30
 
 _CONF = """\
 from pathlib import Path
@@ -88,45 +106,69 @@ def _stamped(svg: bytes) -> bytes:
     return head + over.encode() + b"\n"
 
 
-def run_draft(script: Path) -> tuple[list[Output | None], list[str]]:
+@dataclass
+class Draft:
+    """What a page's cells came to.
+
+    Parameters
+    ----------
+    outputs : list of Output or None
+        One for each block.
+    failed : list of str
+        A line for each cell that failed: its place and the error.
+    lacking : list of str
+        A line for each cell that nothing but a GPU can run: its place and what is missing.
+    """
+
+    outputs: list[Output | None] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
+
+
+def run_draft(script: Path, recording: Recording | None = None, extras: Sequence[str] = ()) -> Draft:
     """Run a page's cells in this process, which has the simulator on.
 
     Parameters
     ----------
     script : pathlib.Path
         The page.
+    recording : Recording, optional
+        Of the page: drawn cells find its facts and arrays where the draft has none of its own.
+    extras : sequence of str
+        Packages that the page needs and that need not be here.
 
     Returns
     -------
-    list of Output or None
-        One for each block; a cell that fails because CuPy is missing says that it needs a GPU.
-    list of str
-        Errors of cells that fail for another reason.
+    Draft
+        Outputs and lines for the page's writer.
     """
-    _cut_sizes()
+    stand_in()
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": ""}
-    outputs: list[Output | None] = []
-    errors: list[str] = []
-    lacking = False
-    drawn = GpuGuideCells({}, {}, None, quick=True)
+    draft = Draft()
+    missing: dict[str, str] = {}
+    facts, arrays = (recording.facts, recording.arrays) if recording else ({}, {})
+    drawn = GpuGuideCells({}, facts, CEILINGS, arrays, quick=True)
     for cell in read_cells(script):
         if cell.kind in ("text", "comment"):
-            outputs.append(None)
+            draft.outputs.append(None)
             continue
         try:
-            output = _run(cell, namespace, str(script), drawn)
+            with _limited():
+                output = _run(cell, namespace, str(script), drawn)
         except CellError as error:
-            lacking = lacking or _wants_gpu(error)
-            if _wants_gpu(error):
-                output = Output(stdout=NEEDS_GPU)
-            elif lacking:
-                # It most likely failed because an earlier cell could not make what it needs.
-                output = Output(stdout=f"{NEEDS_GPU}, or follows a cell that does\n{error}")
-            else:
-                errors.append(str(error))
-                output = Output(stdout=str(error))
-        outputs.append(replace(output, pictures=tuple(map(stamp, output.pictures))))
-    return outputs, errors
+            lacks = _lacks(error, missing, extras)
+            if cell.is_wrong:
+                lacks = lacks or f"what is wrong on purpose; the simulator refuses it: {error.__cause__}"
+            message = str(error)
+            if lacks:
+                message = f"{NEEDS_GPU}: {lacks}"
+                missing.update(dict.fromkeys(_names(cell), lacks))
+            output = Output(stdout=message)
+            place, _, _ = str(error).partition(": ")
+            draft.lacking += [f"{place}: {message}"] if lacks else []
+            draft.failed += [] if lacks else [message]
+        draft.outputs.append(replace(output, pictures=tuple(map(stamp, output.pictures))))
+    return draft
 
 
 def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: GpuGuideCells) -> Output:
@@ -138,32 +180,81 @@ def _run(cell: Cell, namespace: dict[str, Any], script: str, drawn: GpuGuideCell
         refuse_figures(cell, script)
         return Output(*text_and_markup(printed, value))
     drawn.namespace |= {name: value for name, value in namespace.items() if isinstance(value, Results)}
-    drawn.namespace["ceilings"] = current().ceilings
     drawn.page.facts.update(current().facts)
     drawn.namespace["arrays"].update((name, kept.array()) for name, kept in current().arrays.items())
     return run_drawn_cell(cell, drawn, script, GpuGuide())
 
 
-def _wants_gpu(error: CellError) -> bool:
-    from gpuguide.errors import BackendError, NoGpuError
-
+def _lacks(error: CellError, missing: Mapping[str, str], extras: Sequence[str]) -> str:
+    """Say what a cell lacks here that it would have beside a GPU; nothing if the cell itself is wrong."""
     cause = error.__cause__
     if isinstance(cause, ModuleNotFoundError):
-        return (cause.name or "").split(".")[0] in _GPU_MODULES
-    return isinstance(cause, BackendError | NoGpuError)
+        name = cause.name or ""
+        if name in extras:
+            return f"the package {name}"
+        return name if name.split(".")[0] in _GPU_MODULES else ""
+    if isinstance(cause, NameError | KeyError):
+        # Earlier cells that could not run would have made it.
+        key = cause.name if isinstance(cause, NameError) else next(iter(cause.args), "")
+        return missing.get(str(key), "")
+    return _not_simulated(cause) or _only_on_a_gpu(cause)
 
 
-def _cut_sizes() -> None:
-    """Make every study run quickly, at its two smallest sizes."""
-    from gpuguide.measure.study import Study
+def _not_simulated(cause: BaseException | None) -> str:
+    if isinstance(cause, AttributeError):
+        lacks = cause.name in _NOT_SIMULATED or type(cause.obj).__module__ == _KERNELS
+        return f"{cause.name}, which the simulator lacks" if lacks else ""
+    lacks = isinstance(cause, RuntimeError | NotImplementedError) and "the simulator" in str(cause)
+    return str(cause) if lacks else ""
 
-    # A page calls run() without options, so only the method itself can reduce its sizes.
-    whole: Any = Study.run
 
-    def toy(self: Study, **options: Any) -> Any:
-        return whole(self, **{**options, "quick": True, "sizes": sorted(self.sizes)[:2]})
+def _only_on_a_gpu(cause: BaseException | None) -> str:
+    from gpuguide.errors import BackendError, NoGpuError
+    from gpuguide.measure.first_call import FirstCallError
 
-    Study.run = toy  # type: ignore[method-assign]
+    fresh = "a process of its own, in which nothing stands in for CuPy"
+    reasons = {
+        NeedsGpuError: str(cause),
+        BackendError: str(cause),
+        NoGpuError: "what a GPU says of itself",
+        FirstCallError: fresh,
+        subprocess.CalledProcessError: fresh,
+        np.linalg.LinAlgError: f"CuPy's answer where NumPy raises {cause}",
+        TimeoutError: f"more than {_MOST_S} s without one; try it at a smaller size",
+    }
+    return next((words for kind, words in reasons.items() if isinstance(cause, kind)), "")
+
+
+def _names(cell: Cell) -> set[str]:
+    """Give the names that a cell defines, and those of facts, which are text."""
+    names = set()
+    for node in ast.walk(ast.parse(cell.content)):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.FunctionDef(name=name)
+                | ast.Constant(value=str(name))
+            ):
+                names.add(name)
+            case ast.alias():
+                names.add(node.asname or node.name)
+    return names
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Stop a cell that would keep its writer waiting: a loop over all numbers is slow in the simulator."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(_MOST_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _only(layout: Layout, page: Page) -> str:
@@ -236,6 +327,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0, or 1 when a cell failed for another reason than a missing GPU, or 2 for an unknown page.
     """
     from gpuguide.errors import GpuGuideError
+    from gpuguide.recordings.store import load_or_none
 
     parser = argparse.ArgumentParser(prog="python -m gpuguide_docs.commands.preview", description=__doc__)
     parser.add_argument("page", metavar="PAGE", help="name of a page")
@@ -249,11 +341,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if not arguments.run:
         return _draft(layout, page)
-    outputs, errors = run_draft(page.script(layout))
-    save_outputs(layout.preview / page.name / "outputs", outputs)
-    for message in errors:
-        print(message, file=sys.stderr)
-    return 1 if errors else 0
+    draft = run_draft(
+        page.script(layout), load_or_none(page.name, root=layout.recorded, complete=False), page.needs.extras
+    )
+    save_outputs(layout.preview / page.name / "outputs", draft.outputs)
+    for line in dict.fromkeys((*draft.lacking, *draft.failed)):
+        print(line, file=sys.stderr)
+    return 1 if draft.failed else 0
 
 
 if __name__ == "__main__":

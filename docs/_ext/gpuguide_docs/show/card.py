@@ -54,7 +54,8 @@ def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element
     # The identifier is inside: browsers unfold what holds the target of a link.
     counted = _counted(recording)
     inside = nodes.container("", *history_node(layout, recording), *counted, rows, ids=[CARD_ID])
-    return fold(CARD_TITLE, inside, classes=("gg-measured-card",))
+    # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
+    return fold(CARD_TITLE, inside, classes=("gg-measured-card", "no-search"))
 
 
 def card_rows(recording: Recording) -> list[tuple[str, str]]:

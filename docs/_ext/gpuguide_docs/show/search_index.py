@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
 
 from gpuguide_docs.show.site import site_of
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["in_order", "setup"]
 
-#: How much a word says of a page that has it in its title, its question, what it promises or a heading.
+#: How much a word says of a page that has it in title, question, what it promises, a heading or a tag.
 _TITLE, _QUESTION, _PROMISED, _HEADING = 4, 3, 2, 1
 _BEFORE, _AFTER = "Search.setIndex(", ")"
 
@@ -59,7 +62,8 @@ def _about(app: Sphinx) -> dict[str, dict[str, int]]:
     indexer: IndexBuilder = app.builder.indexer  # type: ignore[attr-defined]
     pages: dict[str, dict[str, int]] = {}
     for page in site_of(app.env).pages:
-        texts = [(title, _HEADING) for title, _ in indexer._all_titles.get(page.docname, ())]
+        headings = [title for title, _ in indexer._all_titles.get(page.docname, ())]
+        texts = [(text, _HEADING) for text in (*page.tags, *headings)]
         texts += [(objective, _PROMISED) for objective in page.objectives]
         words = pages[page.docname] = {}
         for text, weight in [*texts, (page.question, _QUESTION), (page.title, _TITLE)]:
@@ -81,6 +85,14 @@ def _read(index: str) -> dict[str, Any]:
     return content
 
 
+def _add_tags(app: Sphinx, doctree: nodes.document) -> None:
+    """Have the search find a page by its tags, which stand nowhere in its text."""
+    page = site_of(app.env).page_of(app.env.docname)
+    if page and page.tags:
+        words = re.findall(r"\w+", " ".join(page.tags))
+        doctree += nodes.meta("", name="keywords", content=", ".join(dict.fromkeys(words)))
+
+
 def _load_whole(app: Sphinx) -> None:
     """Have a build that writes some pages know of the others all that the last one knew."""
     builder = app.builder
@@ -89,8 +101,9 @@ def _load_whole(app: Sphinx) -> None:
     load = builder.load_indexer  # type: ignore[attr-defined]
 
     def load_indexer(docnames: Set[str]) -> None:
-        load(docnames)
         path = builder.outdir / "searchindex.js"
+        # In a fresh clone a page can be built alone: Sphinx would warn that the others are not in the search.
+        load(docnames if path.is_file() else set(app.env.all_docs))
         if path.is_file():
             _complete(builder.indexer, _read(path.read_text(encoding="utf-8")))  # type: ignore[attr-defined]
 
@@ -121,4 +134,5 @@ def _sort(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register what happens before and after the pages are written."""
     app.connect("builder-inited", _load_whole)
+    app.connect("doctree-read", _add_tags)
     app.connect("build-finished", _sort)
