@@ -1,0 +1,449 @@
+"""Makes functions ready to be traced: waiting calls become ``yield``, loop bodies tick, lines stay where they are.
+
+A function is read from its source text, wherever it was defined, and executed anew. What its names stand for is
+looked up where it was defined, and replaced: Numba, NumPy and `math` by the tracer's, functions that it calls by
+ones that are ready, too. All else is ordinary Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType, GeneratorType, ModuleType
+from typing import Any
+
+from gpuguide.errors import ArgumentError
+from gpuguide.tracer.memory import Array, Fault, array
+from gpuguide.tracer.names import (
+    CUDA,
+    WAITS,
+    Cuda,
+    Names,
+    Wait,
+    kernel_builtins,
+    math_names,
+    numpy_names,
+)
+from gpuguide.tracer.numbers import DTYPES, DType
+
+__all__ = ["Program", "Ready"]
+
+NUMBA = ("numba", "numba_cuda", "numba_cuda_mlir")
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: What no kernel can hold, and what it is called.
+_CANNOT = {
+    ast.List: "a list", ast.ListComp: "a list", ast.Dict: "a dictionary", ast.DictComp: "a dictionary",
+    ast.Set: "a set", ast.SetComp: "a set", ast.Try: "a try statement", ast.With: "a with statement",
+    ast.Global: "a global statement", ast.Nonlocal: "a nonlocal statement", ast.ClassDef: "a class",
+    ast.JoinedStr: "an f-string", ast.Import: "an import", ast.ImportFrom: "an import",
+    ast.Yield: "a yield", ast.YieldFrom: "a yield", ast.Await: "an await", ast.Delete: "a del statement",
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class Ready:
+    """A function that is ready: what to call, and whether it is a generator because somewhere it waits."""
+
+    name: str
+    filename: str
+    line: int
+    parameters: tuple[str, ...]
+    waits: bool = False
+    call: Callable[..., Any] = field(default=lambda: None)
+
+
+class Program:
+    """The functions of a launch, and what stands for the modules that they use."""
+
+    def __init__(self, *, watch_branches: bool = False) -> None:
+        self.cuda = CUDA
+        self.math = math_names()
+        self.numpy = numpy_names(self.math)
+        self.numba = Names("numba", cuda=self.cuda, types=Names("numba.types", **DTYPES), **DTYPES)
+        self.codes: dict[int, CodeType] = {}
+        self.watch_branches = watch_branches
+        self.tick: Callable[[int], None] = lambda line: None
+        self.branch: Callable[[Any], Any] = lambda test: test
+        self.printed: Callable[[str], None] = lambda text: None
+        self._ready: dict[CodeType, Ready] = {}
+        self._names_of_arrays: dict[tuple[str, int], str] = {}
+        self._written_out: set[tuple[str, int]] = set()
+        self._builtins = kernel_builtins(lambda text: self.printed(text))
+
+    def ready(self, function: Any, *, kernel: bool = False) -> Ready:
+        """Make a function ready, and all those that it calls."""
+        function = getattr(function, "py_func", function)
+        code = function.__code__
+        if code in self._ready:
+            return self._ready[code]
+        filename = code.co_filename
+        node = _definition(function)
+        ready = Ready(function.__name__, filename, node.lineno, tuple(code.co_varnames[: code.co_argcount]))
+        self._ready[code] = ready
+        known = {name: self.replaced(value) for name, value in _names_of(function).items()}
+        _check(node, {**known, **dict.fromkeys(ready.parameters)}, is_kernel=kernel)
+        for statement in ast.walk(node):
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                self._names_of_arrays[filename, statement.lineno] = statement.targets[0].id
+            if isinstance(statement, ast.Subscript) and _is_negative(statement.slice):
+                self._written_out.add((filename, statement.lineno))
+        rewriter = _Rewriter(known, _local_names(node), kernel=kernel, branches=self.watch_branches)
+        ready.waits = rewriter.waits(node)
+        compiled = compile(_as_module(rewriter, node, ready.waits), filename, "exec")
+        self._keep(compiled)
+        space: dict[str, Any] = {
+            **known, "__builtins__": self._builtins, "__tick__": self._tick, "__branch__": self._branch,
+            "__finish__": _finish, "__name__": function.__module__,
+        }  # fmt: skip
+        exec(compiled, space)  # the reader's own function, which a launch would execute, too
+        call = space["__traced__" if isinstance(node, ast.Lambda) else node.name]
+        call.__defaults__ = function.__defaults__
+        ready.call = call
+        call.__traced__ = ready
+        if isinstance(node, ast.FunctionDef) and node.name in known:  # it calls itself
+            space[node.name] = call
+        return ready
+
+    def _tick(self, line: int) -> None:
+        self.tick(line)
+
+    def _branch(self, test: Any) -> Any:
+        return self.branch(test)
+
+    def _keep(self, code: CodeType) -> None:
+        self.codes[id(code)] = code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._keep(constant)
+
+    def line(self, site: tuple[int, int]) -> int:
+        """Return the line of an instruction."""
+        code, offset = self.codes[site[0]], site[1]
+        return next((line for start, end, line in code.co_lines() if start <= offset < end and line), 0)
+
+    def filename(self, site: tuple[int, int]) -> str:
+        """Return the file of an instruction."""
+        return self.codes[site[0]].co_filename
+
+    def is_written_out(self, site: tuple[int, int]) -> bool:
+        """Say whether an index below zero is a number in the source, as in ``x[-1]``, and so is meant."""
+        return (self.filename(site), self.line(site)) in self._written_out
+
+    def name_at(self, site: tuple[int, int]) -> str:
+        """Return what the array is called that is made by an instruction."""
+        line = self.line(site)
+        return self._names_of_arrays.get((self.filename(site), line), f"the array of line {line}")
+
+    # --- What stands for a value --------------------------------------------------------------------------
+
+    def replaced(self, value: Any) -> Any:
+        """Return what a kernel sees in the place of a global value."""
+        if value is None or isinstance(value, bool | int | float | str | Array | DType | Wait | Cuda):
+            return value
+        if isinstance(value, ModuleType | Names):
+            return self._module(value)
+        if isinstance(value, tuple):
+            return tuple(map(self.replaced, value))
+        home = str(getattr(value, "__module__", "") or type(value).__module__)
+        root = home.partition(".")[0]
+        if hasattr(value, "py_func") or isinstance(value, FunctionType):
+            return self._function(value)
+        if root in NUMBA or type(value).__module__.partition(".")[0] in NUMBA:
+            return self._of_numba(value)
+        name = getattr(value, "__name__", "")
+        if home == "math":
+            return getattr(self.math, name)
+        if root in ("numpy", "cupy"):
+            return self._of_numpy(value, name)
+        return value
+
+    def _function(self, value: Any) -> Any:
+        function = getattr(value, "py_func", value)
+        if id(function.__code__) in self.codes or function.__module__.startswith("gpuguide.tracer"):
+            return function
+        ready = self.ready(function)
+
+        def later(*arguments: Any, **named: Any) -> Any:
+            return ready.call(*arguments, **named)
+
+        later.__traced__ = ready  # type: ignore[attr-defined]
+        return later
+
+    def _module(self, module: Any) -> Any:
+        name = module.__name__
+        root, _, rest = name.partition(".")
+        if root in NUMBA:
+            last = rest.rpartition(".")[2]
+            own = {"": self.numba, "cuda": self.cuda, "types": self.numba.types, "numba": self.numba}.get(
+                last
+            )
+            return own or (module if isinstance(module, Names) else Names(name))
+        return {"math": self.math, "numpy": self.numpy, "cupy": self.numpy}.get(name) or _Lookup(self, module)
+
+    def _of_numba(self, value: Any) -> Any:
+        """Return what stands for a type of Numba, or for a name that was imported from `numba.cuda`."""
+        if str(value) in DTYPES:
+            return DTYPES[str(value)]
+        for home in NUMBA:
+            cuda = sys.modules.get(f"{home}.cuda")
+            for name in (*WAITS, *_CUDA_NAMES):
+                if cuda is not None and getattr(cuda, name, None) is value:
+                    return getattr(self.cuda, name)
+        return Names(str(getattr(value, "__name__", type(value).__name__)))
+
+    def _of_numpy(self, value: Any, name: str) -> Any:
+        kind = getattr(value, "dtype", None)
+        if isinstance(value, type) or type(value).__name__ in ("ufunc", "dtype", "function"):
+            known = name or str(value)
+            return DTYPES[known] if known in DTYPES else getattr(self.numpy, known)
+        if kind is not None and getattr(value, "shape", None) == ():
+            return DTYPES[str(kind)](value.item()) if str(kind) in DTYPES else value
+        return array(value, str(kind)) if kind is not None else value
+
+
+_CUDA_NAMES = (
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "grid", "gridsize", "shared", "local", "const", "atomic",
+    "threadfence", "popc", "fma", "warpsize", "laneid",
+)  # fmt: skip
+
+
+class _Lookup:
+    """A module of the reader: what a kernel takes from it is replaced when it is asked for."""
+
+    def __init__(self, program: Program, module: Any) -> None:
+        self._program, self._module = program, module
+
+    def __getattr__(self, name: str) -> Any:
+        return self._program.replaced(getattr(self._module, name))
+
+
+def _finish(result: Any) -> Any:
+    """Wait where the result of a call of something unknown says so."""
+    if isinstance(result, GeneratorType):
+        return (yield from result)
+    if isinstance(result, Wait):
+        return (yield result)
+    return result
+
+
+# --- Reading ---------------------------------------------------------------------------------------------
+
+_trees: dict[str, tuple[list[str], ast.Module]] = {}
+
+
+def _definition(function: FunctionType) -> Any:
+    """Return the syntax of a function, from the text of its file."""
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise ArgumentError(
+            f"The source of {function.__name__} cannot be read: {code.co_filename!r} is no file. Write the "
+            "kernel into a file or a notebook's cell."
+        )
+    known = _trees.get(code.co_filename)
+    if known is None or known[0] != lines:
+        known = _trees[code.co_filename] = list(lines), ast.parse("".join(lines))
+    for node in ast.walk(known[1]):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return _copied(node)
+        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
+            return _copied(node)
+    raise ArgumentError(
+        f"The source of {function.__name__} was changed after it was imported: import it anew."
+    )
+
+
+def _copied(node: Any) -> Any:
+    """Return a copy without decorators and hints, which the rewriting may change."""
+    import copy
+
+    node = copy.deepcopy(node)
+    if isinstance(node, ast.FunctionDef):
+        node.decorator_list, node.returns = [], None
+        for argument in (*node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        node.args.defaults = [ast.copy_location(ast.Constant(None), each) for each in node.args.defaults]
+    return node
+
+
+def _names_of(function: FunctionType) -> dict[str, Any]:
+    """Return the values of the names that a function takes from where it was defined."""
+    code, names = function.__code__, set[str]()
+    pending = [code]
+    while pending:
+        each = pending.pop()
+        names.update(each.co_names)
+        pending += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
+    known = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            known[name] = cell.cell_contents
+        except ValueError:  # not set yet, as where a function calls itself
+            continue
+    return known
+
+
+def _is_negative(index: ast.expr) -> bool:
+    return any(
+        isinstance(each, ast.UnaryOp)
+        and isinstance(each.op, ast.USub)
+        and isinstance(each.operand, ast.Constant)
+        for each in (index.elts if isinstance(index, ast.Tuple) else [index])
+    )
+
+
+def own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function without those of functions in it."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from own(child)
+
+
+def _local_names(node: Any) -> set[str]:
+    """Return the parameters of a function and the names that are set in it, or in functions in it."""
+    names = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    names |= {
+        each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    }
+    return names | {
+        each.name for each in ast.walk(node) if isinstance(each, ast.FunctionDef) and each is not node
+    }
+
+
+def _check(node: Any, known: Mapping[str, Any], *, is_kernel: bool) -> None:
+    """Refuse what Numba cannot compile, where a beginner may well write it."""
+    for each in ast.walk(node):
+        if each is not node and type(each) in _CANNOT:
+            text = f"Line {each.lineno} holds {_CANNOT[type(each)]}, which a kernel cannot have"
+            raise Fault("compile", text, each.lineno)
+        if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(("shared.array", "local.array")):
+            given = [*each.args[:1], *(word.value for word in each.keywords if word.arg == "shape")]
+            for shape in given:
+                if not _is_constant(shape, node, set()):
+                    text = (
+                        f"Line {each.lineno} makes an array of the shape {ast.unparse(shape)}, and the compiler "
+                        "must know the shape: a number, or a constant of the module"
+                    )
+                    raise Fault("compile", text, each.lineno)
+    if is_kernel and not isinstance(node, ast.Lambda):
+        for each in own(node):
+            given = each.value if isinstance(each, ast.Return) else None
+            if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
+                text = f"Line {given.lineno} returns a value, and a kernel cannot return any"
+                raise Fault("compile", text, given.lineno)
+
+
+def _is_constant(shape: ast.AST, function: Any, seen: set[str]) -> bool:
+    """Say whether the compiler knows a shape: no call, no attribute but of a module, no parameter."""
+    for each in ast.walk(shape):
+        if isinstance(each, ast.Call | ast.Subscript):
+            return False
+        if isinstance(each, ast.Attribute) and each.attr in ("x", "y", "z", "size", "shape"):
+            return False
+        if isinstance(each, ast.Name) and each.id not in seen:
+            if any(argument.arg == each.id for argument in function.args.args):
+                return False
+            seen.add(each.id)
+            for statement in ast.walk(function):
+                targets = statement.targets if isinstance(statement, ast.Assign) else ()
+                if any(isinstance(target, ast.Name) and target.id == each.id for target in targets):
+                    if not _is_constant(statement.value, function, seen):  # type: ignore[attr-defined]
+                        return False
+                elif isinstance(statement, ast.For) and ast.unparse(statement.target) == each.id:
+                    return False
+    return True
+
+
+# --- Rewriting -------------------------------------------------------------------------------------------
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Makes a generator of a function that waits, lets loops tick, and marks branches."""
+
+    def __init__(self, known: Mapping[str, Any], local: set[str], *, kernel: bool, branches: bool) -> None:
+        self.known, self.local, self.kernel, self.branches = known, local, kernel, branches
+        self._waits = False
+
+    def waits(self, node: ast.AST) -> bool:
+        """Say whether a function waits, or may do so by what it calls."""
+        self._waits = any(isinstance(each, ast.Call) and self._way(each) for each in own(node))
+        return self._waits
+
+    def _way(self, call: ast.Call) -> str:
+        """Return how a call waits: "" if it never does."""
+        parts: list[str] = []
+        target: ast.AST = call.func
+        while isinstance(target, ast.Attribute):
+            parts.append(target.attr)
+            target = target.value
+        if not isinstance(target, ast.Name):
+            return "perhaps" if isinstance(target, ast.Lambda | ast.Call) and not parts else ""
+        if target.id in self.local:
+            return "" if parts and parts[0] not in WAITS else "perhaps"
+        value = self.known.get(target.id)
+        for part in reversed(parts):
+            value = vars(value).get(part) if isinstance(value, Cuda | Names) else getattr(value, part, None)
+        if getattr(value, "__name__", "") in WAITS and not isinstance(value, Names):
+            return "yield"
+        ready = getattr(value, "__traced__", None)
+        return "from" if ready is not None and ready.waits else ""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        way = self._way(node)
+        self.generic_visit(node)
+        if way == "yield":
+            return ast.copy_location(ast.Yield(node), node)
+        if way == "from":
+            return ast.copy_location(ast.YieldFrom(node), node)
+        if way == "perhaps":
+            return ast.copy_location(ast.YieldFrom(_call("__finish__", node)), node)
+        return node
+
+    def _visit_loop(self, node: Any) -> ast.AST:
+        if isinstance(node, ast.While):
+            node.test = self._marked(node.test)
+        self.generic_visit(node)
+        tick = ast.Expr(_call("__tick__", ast.Constant(node.lineno)))
+        node.body.insert(0, ast.copy_location(tick, node))
+        return ast.fix_missing_locations(node)
+
+    visit_For = visit_While = _visit_loop
+
+    def visit_If(self, node: Any) -> ast.AST:
+        node.test = self._marked(node.test)
+        return self.generic_visit(node)
+
+    visit_IfExp = visit_If
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        """Let a kernel that waits hand over the line where a thread leaves it."""
+        if self.kernel and self._waits and (node.value is None or isinstance(node.value, ast.Constant)):
+            node.value = ast.copy_location(ast.Constant(node.lineno), node)
+            return node
+        return self.generic_visit(node)
+
+    def _marked(self, test: ast.expr) -> ast.expr:
+        return ast.copy_location(_call("__branch__", test), test) if self.branches else test
+
+
+def _call(name: str, argument: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), [argument], [])
+
+
+def _as_module(rewriter: _Rewriter, node: Any, waits: bool) -> ast.Module:
+    """Return a module that holds the function alone."""
+    if isinstance(node, ast.Lambda):
+        target = ast.Name("__traced__", ast.Store())
+        body: ast.stmt = ast.copy_location(ast.Assign([target], rewriter.visit(node)), node)
+    else:
+        node.body = [rewriter.visit(statement) for statement in node.body]
+        if waits:  # even where no waiting call is left to be reached
+            node.body.append(ast.copy_location(ast.If(ast.Constant(0), [ast.Expr(ast.Yield())], []), node))
+        body = node
+    return ast.fix_missing_locations(ast.Module([body], []))
