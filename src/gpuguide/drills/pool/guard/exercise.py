@@ -1,0 +1,41 @@
+"""The larger of two values: the last threads of a grid have no element."""
+
+from math import inf
+from random import Random
+
+from gpuguide.drills.launches import COVERING, array, empty
+from gpuguide.drills.model import KernelExercise, Launch, Limits, Mistake
+
+
+def launches():
+    for n, blocks, threads in COVERING:
+        random = Random(n)
+        a, b = (array([random.gauss(0, 1) * 10 ** random.randint(-9, 9) for _ in range(n)]) for _ in range(2))
+        for i in range(2, n, 7):
+            a[i], b[i] = random.choice(((inf, 1), (-1, -inf), (2, 2), (0, -inf)))
+        yield Launch(
+            f"n = {n}", blocks, threads, {"a": a, "b": b, "out": empty(n)}, {"out": [*map(max, a, b)]}
+        )
+
+
+EXERCISE = KernelExercise(
+    name="guard",
+    title="Threads without an element",
+    level="beginner",
+    minutes=5,
+    teaches="A grid is rounded up to whole blocks, so a thread must check that its element exists.",
+    pages=("first_kernel",),
+    tags=("grid", "block", "bounds"),
+    launches=launches,
+    limits=Limits(loop_turns=1),
+)
+
+MISTAKES = (
+    Mistake("i < out.size", "i <= out.size", "out_of_range"),
+    Mistake("i < out.size", "i < out.size - 1", "wrong"),
+    Mistake("i < out.size", "cuda.threadIdx.x < out.size", "out_of_range"),
+    Mistake("i = cuda.grid(1)", "i = cuda.threadIdx.x", "wrong"),
+    Mistake("max(a[i], b[i])", "min(a[i], b[i])", "wrong"),
+    Mistake("out[i] = max(a[i], b[i])", "a[i] = max(a[i], b[i])", "input_changed"),
+    Mistake("    if i < out.size:", "    for i in range(out.size):", "limit"),
+)
