@@ -29,7 +29,7 @@ __all__ = [
 FILE = "<answer>"
 """The file's name in all code of answers: it tells the reader's frames from all others."""
 
-LIMIT_S = 5.0
+LIMIT_S = 3.0
 """Seconds of the processor's time that the loops of an answer may take for all cases together."""
 
 

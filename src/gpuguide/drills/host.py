@@ -14,6 +14,7 @@ import numpy as np
 from gpuguide.drills.answer import Answer, EndlessError, line_of, load_function, raised
 from gpuguide.drills.judging import RefusedError, data_of, difference, shown
 from gpuguide.drills.model import ANYTHING, Case, HostExercise
+from gpuguide.drills.questions import of_function
 from gpuguide.drills.report import Report
 from gpuguide.drills.stand_in_cupy import Array, Cupy
 from gpuguide.tracer.findings import Finding, joined
@@ -46,12 +47,14 @@ def judge_host(exercise: HostExercise, answer: Answer) -> Report:
                 note = _judge_case(exercise, function, case) or note
                 n_right += 1
     except RefusedError as refusal:
-        return Report((refusal.finding,), about, n_right, printed=printed.getvalue())
+        finding = refusal.finding
     except (Exception, SystemExit, EndlessError) as error:
         if not line_of(error):
             raise  # not the reader's doing
-        return Report((raised(error, answer.name),), about, n_right, printed=printed.getvalue())
-    return Report((), about, n_right, note, printed.getvalue())
+        finding = raised(error, answer.name)
+    else:
+        return Report((), about, n_right, note=note, printed=printed.getvalue())
+    return Report((finding,), about, n_right, of_function(finding), printed=printed.getvalue())
 
 
 def _judge_case(exercise: HostExercise, function: Callable[..., Any], case: Case) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpuguide.drills.answer import FILE, Answer, raised
 from gpuguide.drills.model import KernelExercise, Launch
+from gpuguide.drills.questions import of_kernel
 from gpuguide.drills.report import Report
 from gpuguide.tracer import Trace, launch, load
 from gpuguide.tracer.findings import Finding
@@ -30,7 +31,13 @@ def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
     for each in exercise.launches():
         trace = _traced(kernel, each, exercise)
         if trace.findings:
-            return Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
+            # Arrays bear the names of the exercise, findings those of the reader.
+            names = trace.run.kernel.parameters if trace.run else ()
+            question = of_kernel(
+                trace.findings[0], trace, dict(zip(names, each.arguments.values(), strict=False))
+            )
+            printed = trace.printed
+            return Report(trace.findings, about(each, trace), n_right, question, printed=printed, trace=trace)
         n_right += 1
         if most is None or trace.counts.threads > most[1].counts.threads:
             most = each, trace

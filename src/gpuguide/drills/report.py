@@ -22,6 +22,8 @@ class Report:
         The launch or call that showed it, or, of a right answer, the one that is drawn.
     n_right : int
         Launches or calls that were right.
+    question : str
+        What to look at next; empty if there is nothing to ask.
     note : str
         A sentence on a right answer.
     printed : str
@@ -33,6 +35,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     about: str = ""
     n_right: int = 0
+    question: str = ""
     note: str = ""
     printed: str = ""
     trace: Trace | None = None

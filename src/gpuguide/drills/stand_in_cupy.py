@@ -149,7 +149,9 @@ class Cupy:
         on_host = source if kind == "to_device" else target
         wait = blocking or (stream is not None and not self.gpu.is_pinned(bounds(on_host)))
         (self.sent if kind == "to_device" else self.fetched).append(source.copy())
-        self.gpu.copy(kind, f"{source.nbytes} bytes", bounds(source), bounds(target), stream, wait=wait)
+        self.gpu.copy(
+            kind, f"the copy of {source.nbytes} bytes", bounds(source), bounds(target), stream, wait=wait
+        )
 
     def _unwrapped(self, value: Any) -> Any:
         if isinstance(value, Array):
@@ -327,8 +329,9 @@ class Array(NDArrayOperatorsMixin):
         return self._cp.cuda.Device()
 
 
-def bounds(data: Data) -> Memory:
-    """Return the first byte of an array's memory, and the end."""
+def bounds(array: Array | Data) -> Memory:
+    """Return the first byte of an array's memory, and the end, wherever it lies."""
+    data = array._data if isinstance(array, Array) else array
     first = data.__array_interface__["data"][0]
     if not data.size:
         return first, first

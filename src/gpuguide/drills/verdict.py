@@ -11,26 +11,12 @@ from typing import NamedTuple
 from gpuguide.drills.answer import Answer
 from gpuguide.drills.model import Exercise, KernelExercise
 from gpuguide.drills.report import Report
-from gpuguide.tracer.findings import QUESTIONS, Finding, count
+from gpuguide.tracer.findings import Finding, count
 
 __all__ = ["Verdict"]
 
 _WIDTH = 78
 _MOST_PRINTED = 20
-
-#: Where a function of the host has nothing to ask, its message says it all.
-_OF_FUNCTIONS = {
-    "race": (
-        "A stream does not know what another one is doing. Which event says that the earlier of the two "
-        "steps has ended, and which stream has to wait for it?"
-    ),
-    "unfinished": (
-        "Python goes on while the GPU works. Which stream ends last, and what lets Python wait for it?"
-    ),
-    "limit": "The result is right. Which line does more than the task allows, or waits longer?",
-    "input_changed": "Others may still need what they passed in. Where could the new values go instead?",
-    "endless": QUESTIONS["endless"],
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,10 +87,11 @@ class Verdict:
             yield _paragraph(f"{self.report.about}{self._right_before()}:")
         yield _paragraph(first.text, indent="  ")
         yield _code(self._quoted(first))
-        for other in others[:1]:
+        # One of the same kind mostly says the same again.
+        for other in [each for each in others if each.kind != first.kind][:1]:
             yield _paragraph(f"Also: {other.text}", indent="  ")
-        if question := self._question(first):
-            yield _paragraph(f"Look at this next: {question}")
+        if self.report.question:
+            yield _paragraph(f"Look at this next: {self.report.question}")
         if self.exercise.hints:
             name = self.exercise.name
             yield _command("A hint", f"hint {name}", f'print(gpuguide.exercises.get("{name}").hints[0])')
@@ -115,11 +102,6 @@ class Verdict:
         if n < 2:
             return f" (the {noun} before it was right)" * n
         return f" (the {n} {noun}{'es' if noun == 'launch' else 's'} before it were right)"
-
-    def _question(self, finding: Finding) -> str:
-        if not isinstance(self.exercise, KernelExercise):
-            return _OF_FUNCTIONS.get(finding.kind, "")
-        return QUESTIONS.get(finding.kind, "")
 
     def _quoted(self, finding: Finding) -> str:
         """Return the reader's lines that a finding names, with their numbers."""

@@ -51,14 +51,15 @@ how often, in which lines, and what is enough. It may return a sentence that is 
   memory.
 - ``VirtualGpu(Costs(...))`` has the clock, streams and events: ``gpu.launch(name, busy_s, reads=,
   writes=)``, ``gpu.clock()``, ``gpu.synchronize()``, ``gpu.host(name, busy_s)``, ``gpu.stream()``,
-  ``gpu.pinned``.
+  ``gpu.pinned``. `bounds(array)` is the memory of an array, of either side.
 
 **Mistakes** are four to eight replacements of a text that stands once in the solution, each of which a
 beginner makes, with the kind of finding that must come first: ``Mistake("i < out.size", "i <= out.size",
 "out_of_range")``. The kinds are those of `gpuguide.tracer.findings.KINDS`; for functions of the host
-"wrong", "limit", "exception", "input_changed", "race", "unfinished" and "endless". ``pytest tests/drills -k
-NAME`` tests solution, start, mistakes, and mutants of a kernel; look at the verdicts, too: ``gpuguide
-exercises check NAME FILE``.
+"wrong", "limit" (the result is right), "exception", "input_changed", "race", "unfinished" and "endless", or a
+word of your own. ``pytest tests/drills -k NAME`` tests solution, start, mistakes, and mutants of a kernel.
+Read the verdicts, too: ``python tests/drills/test_golden_verdicts.py NAME`` writes them to
+``tests/drills/verdicts/NAME.txt``, ``python -m gpuguide.drills.worker NAME FILE`` gives that on any file.
 """
 
 from __future__ import annotations

@@ -3,19 +3,18 @@
 from math import inf
 from random import Random
 
-from gpuguide.drills.launches import COVERING, array, empty
+from gpuguide.drills.launches import COVERING, array, eighths, empty
 from gpuguide.drills.model import KernelExercise, Launch, Limits, Mistake
 
 
 def launches():
     for n, blocks, threads in COVERING:
         random = Random(n)
-        a, b = (array([random.gauss(0, 1) * 10 ** random.randint(-9, 9) for _ in range(n)]) for _ in range(2))
+        a, b = (array(eighths(random, -99, 99, n)) for _ in range(2))
         for i in range(2, n, 7):
-            a[i], b[i] = random.choice(((inf, 1), (-1, -inf), (2, 2), (0, -inf)))
-        yield Launch(
-            f"n = {n}", blocks, threads, {"a": a, "b": b, "out": empty(n)}, {"out": [*map(max, a, b)]}
-        )
+            a[i], b[i] = random.choice(((inf, 1), (-1, -inf), (2, 2), (-1e30, 1e-30)))
+        expected = {"out": [*map(max, a, b)]}
+        yield Launch(f"n = {n}", blocks, threads, {"a": a, "b": b, "out": empty(n)}, expected)
 
 
 EXERCISE = KernelExercise(

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuguide.drills.judging import require
 from gpuguide.drills.model import Case, HostExercise, Mistake
-from gpuguide.tracer.findings import count
+from gpuguide.tracer.findings import count, joined
 
 # Own rows of each slab, and the width of the rim: one slab, slabs that are all rim, of different lengths.
 PLATES = (
@@ -29,7 +29,7 @@ def cases():
         slabs = [slab.copy() for slab in expected]
         for slab in slabs:
             slab[:width] = slab[len(slab) - width :] = NOBODY
-        about = f"With {count(len(rows), 'slab')} of {', '.join(map(str, rows))} rows and a rim of {width}"
+        about = f"With {count(len(rows), 'slab')} of {joined(rows)} rows and a rim of {width}"
         yield Case(about, ([*slabs], width), changes=(0,), extra=(slabs, expected))
 
 

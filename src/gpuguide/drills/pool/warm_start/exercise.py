@@ -51,7 +51,7 @@ def judge(case, service):
         require(not (wrong := difference(answer, x / largest[dtype])), f"Request {number}: {wrong}")
         compiled = ", ".join(step.name for step in cp.gpu.log[before:] if step.compiled)
         message = f"While client {number} waited for its answer in {dtype}, CuPy compiled {compiled}."
-        require(not compiled, message, kind="limit")
+        require(not compiled, f"{message} No answer at the start had needed it.", kind="compiled")
 
 
 EXERCISE = HostExercise(
@@ -68,10 +68,10 @@ EXERCISE = HostExercise(
 
 TWICE = "        trial.answer(np.ones(2, dtype))  # takes another path than the first one\n"
 MISTAKES = (
-    Mistake(TWICE, "", "limit"),
+    Mistake(TWICE, "", "compiled"),
     Mistake("return make_service(cp)", "return trial", "wrong"),
-    Mistake("for dtype in dtypes:", "for dtype in dtypes[:1]:", "limit"),
+    Mistake("for dtype in dtypes:", "for dtype in dtypes[:1]:", "compiled"),
     Mistake("return make_service(cp)", "pass", "wrong"),
-    Mistake("(np.ones(2, dtype))  #", "(np.ones(2))  #", "limit"),
+    Mistake("(np.ones(2, dtype))  #", "(np.ones(2))  #", "compiled"),
     Mistake("(np.ones(2, dtype))  #", "(np.ones(10_000, dtype))  #", "limit"),
 )
