@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -69,3 +71,16 @@ def test_an_odd_result_is_refused_in_words(name: str, odd: str) -> None:
 def test_its_launches_are_the_same_each_time(name: str) -> None:
     first, second = ([(each.about, dict(each.expected)) for each in get(name).launches()] for _ in range(2))
     assert first == second
+
+
+def test_kernels_need_neither_numpy_nor_numba() -> None:
+    """A browser's Python has neither."""
+    kernels = [name for name in names() if isinstance(get(name), KernelExercise)]
+    code = f"""
+import sys
+for module in ("numpy", "numba", "numba_cuda", "cupy", "scipy", "rich", "platformdirs"):
+    sys.modules[module] = None
+from gpuguide import drills
+assert all(drills.check(name, drills.get(name).solution).passed for name in {kernels})
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

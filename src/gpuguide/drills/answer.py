@@ -85,7 +85,9 @@ def read_function(function: Callable[..., Any]) -> Answer:
     try:
         lines, first = inspect.getsourcelines(plain)
         source = dedent("".join(lines))
-        ast.parse(source)
+        defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+        if plain.__name__ not in defined:
+            raise OSError
     except (OSError, TypeError, SyntaxError):
         raise ArgumentError(
             f"The source of {plain.__name__} cannot be found: define it in a cell or a file."

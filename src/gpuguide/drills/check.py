@@ -58,7 +58,7 @@ def check(name: str, answer: Callable[..., Any] | str, *, gpu: bool = False) -> 
         from gpuguide.drills import progress
 
         # A verdict is worth showing even if the list of solved exercises cannot be written.
-        with suppress(progress.ProgressError):
+        with suppress(progress.ProgressError, ModuleNotFoundError):
             progress.remember(name)
     return verdict
 

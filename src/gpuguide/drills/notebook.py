@@ -68,7 +68,7 @@ class _Skip:
 
     def __init__(self, functions: Sequence[str]) -> None:
         # What a reader adds to find a mistake names one of these, too.
-        self._names = {*functions, "gpuguide.exercises"}
+        self._names = {*functions, "gpuguide.drills"}
 
     def __call__(self, lines: list[str]) -> list[str]:
         text = "".join(lines)

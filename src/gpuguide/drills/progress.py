@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
 from gpuguide.errors import GpuGuideError
 
 __all__ = ["Progress", "ProgressError", "location", "read", "remember"]
@@ -33,7 +31,12 @@ def location() -> Path:
     '.json'
     """
     named = os.environ.get("GPUGUIDE_PROGRESS")
-    return Path(named) if named else user_data_path("gpuguide", appauthor=False) / "progress.json"
+    if named:
+        return Path(named)
+    # A Python that has the tracer alone, such as a browser's, remembers nothing.
+    from platformdirs import user_data_path
+
+    return user_data_path("gpuguide", appauthor=False) / "progress.json"
 
 
 def read() -> Progress:

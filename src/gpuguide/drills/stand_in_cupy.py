@@ -239,6 +239,8 @@ class Array(NDArrayOperatorsMixin):
         return self._cp.call(function.__name__, function, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # NumPy would look through the wall by one of these
+            raise AttributeError(name)
         value = getattr(self._data, name)
         if not callable(value):
             is_view = isinstance(value, np.ndarray)
