@@ -36,6 +36,9 @@ of a second in all. ::
 - `Limits` are judged where the results are right; a `Launch` may have its own `loop_turns`. Let them
   leave room for answers that are written differently.
 
+Special values are cheap: put those in that a beginner's shortcut goes wrong with (equal and nearly equal
+numbers, zero, infinity, more than one block, a last block of one element and one that is nearly full).
+
 What the tracer finds needs no data: indices out of range, races, barriers, unset memory and changed input.
 
 **A function of the host** (`HostExercise`; read `count_transfers`, `warm_start`, `fork_and_join`,

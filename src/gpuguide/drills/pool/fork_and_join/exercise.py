@@ -2,6 +2,7 @@
 
 from gpuguide.drills.judging import at_most, in_order, in_time, require, seconds
 from gpuguide.drills.model import Case, HostExercise, Mistake
+from gpuguide.drills.stand_in_cupy import Cupy
 from gpuguide.drills.virtual_gpu import Costs, VirtualGpu
 
 COSTS = Costs(launch_s=1e-6, compile_s=0, wake_s=1e-6)
@@ -20,7 +21,7 @@ MEMORY = {"prepare": ((), X), "left": ((X,), A), "right": ((X,), B), "join": ((A
 
 def cases():
     for about, times_s in MACHINES:
-        gpu = VirtualGpu(COSTS)
+        gpu = Cupy(VirtualGpu(COSTS)).gpu
         kernels = [kernel(gpu, name, busy_s) for name, busy_s in zip(NAMES, times_s, strict=True)]
         arguments = ((gpu.stream(), gpu.stream()), *kernels)
         yield Case(f"On a machine on which {about}", arguments, extra=(gpu, times_s))

@@ -1,18 +1,22 @@
 """The larger of two values: the last threads of a grid have no element."""
 
+from itertools import cycle
 from math import inf
 from random import Random
 
 from gpuguide.drills.launches import COVERING, array, eighths, empty
 from gpuguide.drills.model import KernelExercise, Launch, Limits, Mistake
 
+# Infinite, equal, and nearly equal ones, and some of any magnitude.
+PAIRS = ((inf, 1), (-1, -inf), (2, 2), (1 + 2**-20, 1), (1, 1 + 2**-20), (1e-30, 3e-30), (-1e30, -3e30))
+
 
 def launches():
     for n, blocks, threads in COVERING:
         random = Random(n)
         a, b = (array(eighths(random, -99, 99, n)) for _ in range(2))
-        for i in range(2, n, 7):
-            a[i], b[i] = random.choice(((inf, 1), (-1, -inf), (2, 2), (-1e30, 1e-30)))
+        for i, pair in zip(range(2, n, 5), cycle(PAIRS), strict=False):
+            a[i], b[i] = pair
         expected = {"out": [*map(max, a, b)]}
         yield Launch(f"n = {n}", blocks, threads, {"a": a, "b": b, "out": empty(n)}, expected)
 
