@@ -1,4 +1,4 @@
-"""Judges the answers of the former exercises by the new ones: ``python tests/drills/old_corpus.py [-v] [NAME ...]``.
+"""Judges former answers by the new exercises: ``python tests/drills/old_corpus.py [-v] [NAME ...]``.
 
 It says which right answers are refused and which wrong ones pass, and goes with the former exercises.
 """
