@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from gpuguide.tracer.findings import count, joined
 from gpuguide.tracer.memory import ATOMIC, READ, WRITE, Access, Site
 from gpuguide.tracer.names import WARP_SIZE
 from gpuguide.tracer.run import Run
@@ -79,6 +80,29 @@ class Counts:
     divergent_branches: float = 0.0
     global_request: Request | None = field(default=None, repr=False)
     shared_request: Request | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        kinds = [(self.reads, "read"), (self.writes, "write"), (self.atomics, "atomic operation")]
+        words = [count(n, noun) for n, noun in kinds if n or noun != "atomic operation"]
+        text = (
+            f"{count(self.threads, 'thread')} made {joined(words)} of global memory: "
+            f"{self.bytes_read:,} bytes read and {self.bytes_written:,} written."
+        )
+        if self.global_request is not None:
+            n = f"{self.sectors_per_request:.3g}"
+            text += f" A request of a warp touched {n} sector{'' if n == '1' else 's'} of {SECTOR_BYTES} bytes in "
+            text += f"line {self.global_request.line}, the worst."
+        if self.shared_bytes:
+            degree = (
+                f"bank conflicts of degree {self.bank_conflicts}"
+                if self.bank_conflicts > 1
+                else "no bank conflict"
+            )
+            text += f" A block used {self.shared_bytes:,} bytes of shared memory, with {degree} and "
+            text += f"{count(self.barriers, 'barrier')}."
+        if self.loop_turns:
+            text += f" A thread made at most {count(self.loop_turns, 'turn')} of loops."
+        return text
 
 
 def counted(run: Run, n_blocks: int) -> Counts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 __all__ = ["KINDS", "QUESTIONS", "Finding", "ThreadId"]
@@ -87,6 +87,28 @@ QUESTIONS = {
 }
 
 
+#: The same, for special cases of a kind.
+SPECIAL_QUESTIONS = {
+    "no_elements": "The array has no elements here, and that is allowed. What should a thread do then?",
+    "too_short": (
+        "A shared or local array has the length that the kernel gives it, whatever the block. What is the "
+        "largest index that a thread uses, and is there room for it?"
+    ),
+    "beyond_the_end": (
+        "This index is not the thread's own place in the grid. Where does it come from, how small or large can "
+        "it become, and which condition keeps it inside the array?"
+    ),
+    "matrix": (
+        "Which number of the index is too small or too large, and does it count along the right axis? What "
+        "should a thread do whose element does not exist?"
+    ),
+    "never_written": (
+        "Which thread should write this element? Is there such a thread in this grid, and which condition "
+        "keeps it from writing?"
+    ),
+}
+
+
 class ThreadId(NamedTuple):
     """One thread of a launch: its block and its place in the block, each with as many axes as the launch."""
 
@@ -119,6 +141,8 @@ class Finding:
         Threads concerned, the first of them named in the text.
     times : int
         How many threads, or for races and wrong results elements, it concerns.
+    question : str
+        What to look at next.
     """
 
     kind: str
@@ -129,10 +153,13 @@ class Finding:
     element: tuple[int, ...] = ()
     threads: tuple[ThreadId, ...] = ()
     times: int = 1
+    question: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.lines and self.line:
             object.__setattr__(self, "lines", (self.line,))
+        if not self.question:
+            object.__setattr__(self, "question", QUESTIONS[self.kind])
 
     def __str__(self) -> str:
         return self.text

@@ -10,8 +10,8 @@ from typing import Any
 
 from gpuguide.tracer.counts import SECTOR_BYTES, Counts, Request
 from gpuguide.tracer.findings import (
+    SPECIAL_QUESTIONS,
     Finding,
-    ThreadId,
     count,
     element,
     in_lines,
@@ -21,7 +21,7 @@ from gpuguide.tracer.findings import (
 )
 from gpuguide.tracer.memory import ATOMIC, GUESS, READ, WRITE, Access, Array, Remark
 from gpuguide.tracer.races import Race, races
-from gpuguide.tracer.run import Grid, Run, Standstill
+from gpuguide.tracer.run import Run, Standstill
 
 __all__ = ["Limits", "findings_of", "over_limits"]
 
@@ -72,37 +72,31 @@ class Limits:
 
 
 def findings_of(
-    run: Run,
-    arrays: Mapping[str, Array],
-    before: Mapping[str, list[Any]],
-    expected: Mapping[str, Sequence[Any]],
-    inputs: Iterable[str],
-    tolerance: float,
+    run: Run, before: Mapping[str, list[Any]], expected: Mapping[str, Sequence[Any]], tolerance: float
 ) -> list[Finding]:
-    """Return what is wrong with a launch besides limits, the most important first."""
-    found = [*_of_remarks(run, arrays), *_of_barriers(run)]
+    """Return what is wrong with a launch besides limits, the most important first.
+
+    `before` is what the memory of the inputs held, `expected` what arrays must hold, by the names of the call.
+    """
+    found = [*_of_remarks(run), *_of_barriers(run)]
     if run.endless is not None:
         line, thread = run.endless
         text = (
-            f"{with_capital(thread_id(run.grid, thread))} goes round the loop in line {line} more than "
-            f"{run.most_turns:,} times, so it may never end."
+            f"{with_capital(run.thread(thread))} goes round the loop at line {line} again and again: it was given "
+            "up."
         )
-        found.append(Finding("endless", text, line, threads=(thread_id(run.grid, thread),)))
+        found.append(Finding("endless", text, line, threads=(run.thread(thread),)))
     kinds = {finding.kind for finding in found}
     if not kinds & {"exception", "endless", "unsupported", *_OF_BARRIERS}:
         found += [
-            _of_race(race, run) for race in races(run.accesses, run.grid, between_blocks=not run.fences)
+            _of_race(race, run)
+            for race in races(run.accesses, run.grid, run.program.line, between_blocks=not run.fences)
         ]
-        found += _of_inputs(run, arrays, before, inputs)
+        found += _of_inputs(run, before)
     if not kinds & set(_ENDS):
-        found += _of_results(run, arrays, expected, tolerance)
+        wrong = [*_of_results(run, expected, tolerance)]
+        found += [*_of_absent_lane(run), *wrong] if wrong else []
     return sorted(found, key=lambda finding: finding.order)
-
-
-def thread_id(grid: Grid, number: int) -> ThreadId:
-    """Return a thread by its number, with as many axes as the launch has."""
-    block, place = divmod(number, grid.per_block)
-    return ThreadId(grid.block_index(block)[: grid.axes], grid.thread_index(place)[: grid.axes])
 
 
 # --- What single threads do ------------------------------------------------------------------------------
@@ -110,7 +104,7 @@ def thread_id(grid: Grid, number: int) -> ThreadId:
 _DOING = {READ: "reads", WRITE: "writes", ATOMIC: "atomically changes"}
 
 
-def _of_remarks(run: Run, arrays: Mapping[str, Array]) -> Iterator[Finding]:
+def _of_remarks(run: Run) -> Iterator[Finding]:
     """Yield one finding for each kind, line and array: that of the first thread."""
     groups: dict[tuple[str, int, str], list[Remark]] = defaultdict(list)
     for remark in run.remarks:
@@ -118,33 +112,58 @@ def _of_remarks(run: Run, arrays: Mapping[str, Array]) -> Iterator[Finding]:
             continue  # x[-1] is what it says
         line = run.program.line(remark.site) if remark.site[0] else run.kernel.line
         groups[remark.kind, line, remark.array].append(remark)
+    made = {array.name: array for array in run.own_arrays}
+    made |= {array.name: array for array in run.arrays.values()}
     for (kind, line, array), remarks in groups.items():
         first = min(remarks, key=lambda remark: remark.thread)
-        who = thread_id(run.grid, first.thread)
+        who = run.thread(first.thread)
         n = len({remark.thread for remark in remarks})
-        text = _sentence(first, with_capital(who), line, arrays) + more(n - 1, "thread")
-        yield Finding(kind, text, line, array=array, element=first.index, threads=(who,), times=n)
+        asked = made.get(array)
+        text = _sentence(first, with_capital(who), line, asked) + more(n - 1, "thread")
+        question = _question_of_index(run, asked, remarks) if kind == "out_of_range" else ""
+        yield Finding(
+            kind, text, line, array=array, element=first.element, threads=(who,), times=n, question=question
+        )
 
 
-def _sentence(remark: Remark, who: str, line: int, arrays: Mapping[str, Array]) -> str:
-    item = element(remark.array, remark.index)
+def _question_of_index(run: Run, array: Array | None, remarks: list[Remark]) -> str:
+    """Return the question for an index that an array lacks: the same finding has several causes."""
+    if array is None:
+        return ""
+    if not array.size:
+        return SPECIAL_QUESTIONS["no_elements"]
+    if array.memory.space != "global":
+        return SPECIAL_QUESTIONS["too_short"]
+    if array.ndim > 1:
+        return SPECIAL_QUESTIONS["matrix"]
+    own = all(remark.element[0] in _places(run, remark.thread) for remark in remarks)
+    return "" if own else SPECIAL_QUESTIONS["beyond_the_end"]
+
+
+def _places(run: Run, number: int) -> list[int]:
+    """Return the thread's own place in the grid, along each axis."""
+    thread = run.thread(number)
+    return [t + b * n for t, b, n in zip(thread.thread, thread.block, run.grid.block, strict=False)]
+
+
+def _sentence(remark: Remark, who: str, line: int, array: Array | None) -> str:
+    item = element(remark.array, remark.element)
     does = f"{who} {remark.doing} {item} in line {line}"
-    array = arrays.get(remark.array)
     if remark.kind == "out_of_range":
         has = (
             f", but {remark.array} has {_size(array)}"
             if array is not None
             else ", and there is no such element"
         )
-        return f"{does}{has}.{_swapped(remark.index, array)}"
+        return f"{does}{has}.{_swapped(remark.element, array)}"
     if remark.kind == "negative_index":
-        index = "An index below zero" if len(remark.index) == 1 else "A number below zero"
+        index = "An index below zero" if len(remark.element) == 1 else "A number below zero"
         return f"{does}. {index} counts from the end."
     if remark.kind == "uninitialised":
         return f"{does}, where nothing was written before."
     if remark.kind in ("exception", "unsupported"):
         return f"{who} cannot go on in line {line}: {remark.text}."
-    return f"{who} {remark.text} (line {line})." if line else f"{who} {remark.text}."
+    return f"{who} {remark.text}, in line {line}."
 
 
 def _size(array: Array) -> str:
@@ -172,7 +191,7 @@ def _of_barriers(run: Run) -> Iterator[Finding]:
 
 
 def _of_standstill(standstill: Standstill, run: Run) -> Finding:
-    first, other = (thread_id(run.grid, each) for each in (standstill.first, standstill.other))
+    first, other = (run.thread(each) for each in (standstill.first, standstill.other))
     states = standstill.states
     line, there = states[standstill.first], states.get(standstill.other, 0)
     rival = f"thread {numbers(other.thread)} of the same block"
@@ -204,6 +223,17 @@ def _stands(who: str, state: int) -> str:
     return f"{who} has returned in line {-state}" if state else f"{who} has come to its end"
 
 
+def _of_absent_lane(run: Run) -> Iterator[Finding]:
+    """Yield the shuffle that takes the value of a lane that takes no part; it matters if results are wrong."""
+    if run.absent is not None:
+        who, line = run.thread(run.absent.thread), run.absent.line
+        text = (
+            f"{with_capital(who)} asks {run.absent.operation} in line {line} for the value of lane "
+            f"{run.absent.lane} of its warp, which does not come there: it has ended, or the block has none."
+        )
+        yield Finding("missing_lane", text, line, threads=(who,))
+
+
 # --- Races -----------------------------------------------------------------------------------------------
 
 
@@ -212,11 +242,11 @@ def _of_race(race: Race, run: Run) -> Finding:
     first, second = race.first, race.second
     lines = [run.program.line(each.site) for each in (first, second)]
     name, index = first.array.name, first.array.index_of(first.cell)
-    who = (thread_id(run.grid, first.thread), thread_id(run.grid, second.thread))
+    who = (run.thread(first.thread), run.thread(second.thread))
     same_block = who[0].block == who[1].block
     item = element(name, index)
     kinds = {first.kind, second.kind}
-    if lines[0] == lines[1] and (kinds == {WRITE} or kinds == {READ, WRITE}):
+    if lines[0] == lines[1] and (kinds in ({WRITE}, {READ, WRITE})):
         changed = _both_read(run, first, second)
         both = (
             f"Threads {numbers(who[0].thread)} and {numbers(who[1].thread)} of block {numbers(who[0].block)}"
@@ -246,6 +276,8 @@ def _of_race(race: Race, run: Run) -> Finding:
     elif first.phase != second.phase:
         apart += " but that of one warp"
     text = f"{said}{apart}, so {harm}.{more(race.n_cells - 1, 'element')}"
+    for line, call in run.program.uncalled[:1]:
+        text += f" Line {line} names {call}, but does not call it: it lacks the parentheses."
     unique = tuple(sorted(set(lines)))
     return Finding("race", text, unique[0], unique, name, index, who, race.n_cells)
 
@@ -268,12 +300,10 @@ def _both_read(run: Run, first: Access, second: Access) -> bool:
 # --- Results ---------------------------------------------------------------------------------------------
 
 
-def _of_inputs(
-    run: Run, arrays: Mapping[str, Array], before: Mapping[str, list[Any]], inputs: Iterable[str]
-) -> Iterator[Finding]:
-    for name in inputs:
-        array = arrays[name]
-        held, holds = before[name], array.memory.cells
+def _of_inputs(run: Run, before: Mapping[str, list[Any]]) -> Iterator[Finding]:
+    for name, held in before.items():
+        array = run.arrays[name]
+        holds = array.memory.cells
         changed = [cell for cell in array.cells() if not _same(held[cell], holds[cell], 0)]
         if changed:
             index, writers = array.index_of(changed[0]), _writers(run, array, changed[0])
@@ -282,12 +312,10 @@ def _of_inputs(
             yield _at(run, "input_changed", text, array, index, writers, len(changed))
 
 
-def _of_results(
-    run: Run, arrays: Mapping[str, Array], expected: Mapping[str, Sequence[Any]], tolerance: float
-) -> Iterator[Finding]:
+def _of_results(run: Run, expected: Mapping[str, Sequence[Any]], tolerance: float) -> Iterator[Finding]:
     """Yield the first wrong element of each array that has one."""
     for name, values in expected.items():
-        array = arrays[name]
+        array = run.arrays[name]
         memory, wrong = array.memory, []
         for cell, right in zip(array.cells(), values, strict=True):
             target = right if tolerance else memory.dtype(right)
@@ -312,14 +340,17 @@ def _at(
     run: Run, kind: str, text: str, array: Array, index: tuple[int, ...], writers: list[Access], n: int
 ) -> Finding:
     """Return a finding about an element, with the lines and threads that changed it."""
+    nobody = kind == "wrong" and not writers
+    question = SPECIAL_QUESTIONS["never_written"] if nobody else ""
     writers = writers or [
         access
         for access in run.accesses
         if access.array.memory is array.memory and access.kind in (WRITE, ATOMIC)
     ]
     lines = tuple(sorted({run.program.line(access.site) for access in writers}))
-    who = tuple(dict.fromkeys(thread_id(run.grid, access.thread) for access in writers[:2]))
-    return Finding(kind, text, lines[0] if lines else run.kernel.line, lines, array.name, index, who, n)
+    who = tuple(dict.fromkeys(run.thread(access.thread) for access in writers[:2]))
+    line = lines[0] if lines else run.kernel.line
+    return Finding(kind, text, line, lines, array.name, index, who, n, question)
 
 
 def _writers(run: Run, array: Array, cell: int) -> list[Access]:
@@ -338,7 +369,7 @@ def _by(run: Run, writers: list[Access]) -> str:
         return ""
     lines = in_lines(sorted({run.program.line(access.site) for access in writers}))
     if len(threads) == 1:
-        return f" (by {thread_id(run.grid, writers[-1].thread)}, {lines})"
+        return f" (by {run.thread(writers[-1].thread)}, {lines})"
     return f" (by {len(threads)} threads, {lines})"
 
 
@@ -351,17 +382,14 @@ def _same(value: Any, right: Any, tolerance: float) -> bool:
 # --- Limits ----------------------------------------------------------------------------------------------
 
 
-def over_limits(
-    run: Run, counts: Counts, arrays: Mapping[str, Array], results: Iterable[str], limits: Limits
-) -> list[Finding]:
+def over_limits(run: Run, counts: Counts, results: Iterable[str], limits: Limits) -> list[Finding]:
     """Return which limits a launch whose results are right exceeds."""
-    names = {arrays[name].name for name in results}
+    names = {run.arrays[name].name for name in results}
     found = [
-        *_of_requests(run, counts, arrays, limits),
-        *doubles(run, limits),
+        *_of_requests(run, counts, limits),
         *_repeated(run, names, limits),
         *_atomics(run, limits),
-        *_of_threads(run, counts, arrays, limits),
+        *_of_threads(run, counts, limits),
     ]
     if limits.loop_turns is not None and counts.loop_turns > limits.loop_turns:
         turns = count(counts.loop_turns, "turn")
@@ -377,14 +405,14 @@ def doubles(run: Run, limits: Limits) -> Iterator[Finding]:
     if limits.float64:
         return
     for line, (what, thread) in sorted(run.doubles.items()):
-        who = thread_id(run.grid, thread)
+        who = run.thread(thread)
         text = f"{with_capital(who)} computes a float64 in line {line}: {what} gives float64."
         yield Finding("float64", text, line, threads=(who,))
 
 
-def _of_requests(run: Run, counts: Counts, arrays: Mapping[str, Array], limits: Limits) -> Iterator[Finding]:
+def _of_requests(run: Run, counts: Counts, limits: Limits) -> Iterator[Finding]:
     worst = counts.global_request
-    contiguous = all(array.contiguous for array in arrays.values())
+    contiguous = all(array.contiguous for array in run.arrays.values())
     if limits.sectors_per_request is not None and worst is not None and contiguous:
         if worst.mean > limits.sectors_per_request:
             text = (
@@ -409,7 +437,7 @@ def _apart(worst: Request) -> str:
 
 def _of_request(run: Run, kind: str, text: str, worst: Request) -> Finding:
     array = worst.accesses[0].array
-    who = tuple(thread_id(run.grid, access.thread) for access in worst.accesses[:2])
+    who = tuple(run.thread(access.thread) for access in worst.accesses[:2])
     index = array.index_of(worst.accesses[0].cell)
     return Finding(kind, text, worst.line, array=array.name, element=index, threads=who)
 
@@ -446,7 +474,7 @@ def _repeated(run: Run, results: set[str], limits: Limits) -> Iterator[Finding]:
                 f"{element(array.name, index)} is {verb} {_times(len(worst))}{who} ({in_lines(lines)}), where "
                 f"{_times(most)} is enough."
             )
-            who_first = (thread_id(run.grid, worst[0].thread),)
+            who_first = (run.thread(worst[0].thread),)
             yield Finding("limit", text, lines[0], lines, array.name, index, who_first)
 
 
@@ -473,10 +501,10 @@ def _atomics(run: Run, limits: Limits) -> Iterator[Finding]:
             yield Finding("limit", text, max(set(longest), key=longest.count))
 
 
-def _of_threads(run: Run, counts: Counts, arrays: Mapping[str, Array], limits: Limits) -> Iterator[Finding]:
+def _of_threads(run: Run, counts: Counts, limits: Limits) -> Iterator[Finding]:
     """Yield too many idle threads and divergent branches, where there is an element for each thread."""
     n = counts.threads
-    if n <= 32 or all(array.size != n for array in arrays.values()):
+    if n <= 32 or all(array.size != n for array in run.arrays.values()):
         return
     least = limits.active_threads
     if least is not None:

@@ -7,12 +7,12 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from gpuguide.errors import ArgumentError
 from gpuguide.tracer.numbers import DType, dtype_of
 
-__all__ = ["ATOMIC", "GUESS", "READ", "WRITE", "Access", "Array", "Fault", "Memory", "Remark", "log"]
+__all__ = ["ATOMIC", "GUESS", "READ", "WRITE", "Access", "Array", "KernelError", "Memory", "Remark", "log"]
 
 READ, WRITE, ATOMIC = "reads", "writes", "atomically changes"
 #: A read that a compare-and-swap of its thread checks afterwards: an atomic operation between does no harm.
@@ -23,7 +23,7 @@ _BACK = 64
 Site = tuple[int, int]
 
 
-class Fault(Exception):
+class KernelError(Exception):
     """What ends a thread: the kind of finding, and what is to be said of it."""
 
     def __init__(self, kind: str, text: str = "", line: int = 0) -> None:
@@ -57,14 +57,13 @@ class Remark(NamedTuple):
     thread: int
     text: str
     array: str = ""
-    index: tuple[int, ...] = ()
+    element: tuple[int, ...] = ()
     doing: str = ""
 
 
-class Running:
+class Running(Protocol):
     """What the log must know of the thread that runs."""
 
-    __slots__ = ("number", "phase", "turns")
     number: int
     phase: int
     turns: int
@@ -173,13 +172,29 @@ class Array:
             places = [place + i * step for place in places for i in range(extent)]
         return places
 
-    def indices(self) -> dict[int, tuple[int, ...]]:
-        """Return the index of the element in each cell."""
-        return dict(zip(self.cells(), itertools.product(*map(range, self.shape)), strict=True))
-
     def index_of(self, cell: int) -> tuple[int, ...]:
         """Return the index of the element in a cell; empty if there is none."""
-        return self.indices().get(cell, ())
+        left, index = cell - self.start, [0] * self.ndim
+        for axis in sorted(range(self.ndim), key=lambda axis: -abs(self.steps[axis])):
+            step = self.steps[axis] or 1
+            index[axis] = left // step
+            left -= index[axis] * step
+        inside = all(0 <= i < extent for i, extent in zip(index, self.shape, strict=True))
+        return tuple(index) if inside and not left else ()
+
+    def cell(self, index: Sequence[int]) -> int:
+        """Return the cell of an element."""
+        return self.start + sum(i * step for i, step in zip(index, self.steps, strict=True))
+
+    def index(self, place: int) -> tuple[int, ...]:
+        """Return the index of the element at a place in C order."""
+        return tuple(
+            place // step % extent for step, extent in zip(c_steps(self.shape), self.shape, strict=True)
+        )
+
+    def place(self, index: Sequence[int]) -> int:
+        """Return the place of an element in C order."""
+        return sum(i * step for i, step in zip(index, c_steps(self.shape), strict=True))
 
     def values(self) -> list[Any]:
         """Return the elements in C order, as Python's own numbers."""
@@ -235,12 +250,12 @@ class Array:
         index = tuple(part if isinstance(part, int) else 0 for part in parts)
         if log.thread is None:
             raise IndexError(f"index {index} is outside an array of the shape {self.shape}")
-        log.remark("out_of_range", "", array=self.name, index=index, doing=doing)
-        raise Fault("out_of_range")
+        log.remark("out_of_range", "", array=self.name, element=index, doing=doing)
+        raise KernelError("out_of_range")
 
     def _negative(self, parts: tuple[Any, ...], doing: str) -> None:
         index = tuple(part if isinstance(part, int) else 0 for part in parts)
-        log.remark("negative_index", "", array=self.name, index=index, doing=doing)
+        log.remark("negative_index", "", array=self.name, element=index, doing=doing)
 
     def _note(self, cell: int, kind: str, value: Any) -> None:
         thread = log.thread
@@ -260,7 +275,7 @@ class Array:
         )  # fmt: skip
 
     def _unset(self, cell: int, doing: str) -> None:
-        log.remark("uninitialised", "", array=self.name, index=self.index_of(cell), doing=doing)
+        log.remark("uninitialised", "", array=self.name, element=self.index_of(cell), doing=doing)
 
     def __getitem__(self, index: Any) -> Any:
         if index.__class__ is int and 0 <= index < self._first:

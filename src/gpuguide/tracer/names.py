@@ -8,10 +8,10 @@ import math
 import operator
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 from gpuguide.errors import UnsupportedError
-from gpuguide.tracer.memory import Array, Fault, Memory, array, c_steps, empty, log
+from gpuguide.tracer.memory import Array, KernelError, Memory, array, c_steps, empty, log
 from gpuguide.tracer.numbers import DTYPES, NARROW, Float32, dtype_of
 
 __all__ = ["CUDA", "WAITS", "Cuda", "Dim", "Wait", "kernel_builtins", "math_names", "numpy_names"]
@@ -32,7 +32,7 @@ MOST_SHARED_BYTES = 48 * 1024
 def lacks(what: str) -> Exception:
     """Return the error for what the tracer does not know: of the kernel that runs, or of the script."""
     text = f"{what} is not known to the tracer"
-    return Fault("unsupported", text) if log.thread is not None else UnsupportedError(f"{text}.")
+    return KernelError("unsupported", text) if log.thread is not None else UnsupportedError(f"{text}.")
 
 
 class Dim:
@@ -76,13 +76,13 @@ def _waiting(name: str) -> Callable[..., Wait]:
 class Atomic:
     """Operations that change an element in one step and return what it held."""
 
-    _CHANGES: dict[str, Callable[[Any, Any], Any]] = {
+    CHANGES: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {
         "add": operator.add,
         "sub": operator.sub,
         "max": max,
         "min": min,
-        "nanmax": lambda old, new: old if new != new else new if old != old else max(old, new),
-        "nanmin": lambda old, new: old if new != new else new if old != old else min(old, new),
+        "nanmax": lambda old, new: new if old != old or new > old else old,  # noqa: PLR0124
+        "nanmin": lambda old, new: new if old != old or new < old else old,  # noqa: PLR0124
         "and_": operator.and_,
         "or_": operator.or_,
         "xor": operator.xor,
@@ -92,9 +92,9 @@ class Atomic:
     }
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in self._CHANGES:
+        if name not in self.CHANGES:
             raise lacks(f"cuda.atomic.{name}")
-        change = self._CHANGES[name]
+        change = self.CHANGES[name]
 
         def apply(ary: Array, idx: Any, val: Any) -> Any:
             return ary.change(idx, lambda old: change(old, ary.dtype(val)))
@@ -124,11 +124,13 @@ class Space:
         if made is None:
             size, kind = (tuple(shape) if isinstance(shape, tuple | list) else (shape,)), dtype_of(dtype)
             if not all(isinstance(extent, int) for extent in size):
-                raise Fault("compile", f"the shape of an array must be integers, and here it is {shape}")
+                raise KernelError(
+                    "compile", f"the shape of an array must be integers, and here it is {shape}"
+                )
             if size == (0,) and self._space == "shared":
                 size = (cuda.shared_bytes // kind.itemsize,)
             memory = Memory(kind, [kind.poison] * math.prod(size), self._space, unset=True)
-            made = Array(memory, size, c_steps(size), name=cuda.name_at(site))
+            made = cuda.own_arrays[site] = Array(memory, size, c_steps(size), name=cuda.name_at(site))
             if self._space == "shared":
                 self._check_room(made)
                 cuda.shared_arrays[site] = made
@@ -137,7 +139,7 @@ class Space:
     def _check_room(self, made: Array) -> None:
         used = made.nbytes + sum(each.nbytes for each in self._cuda.shared_arrays.values())
         if used > max(MOST_SHARED_BYTES, self._cuda.shared_bytes):
-            raise Fault(
+            raise KernelError(
                 "memory",
                 f"asks for {used:,} bytes of shared memory for its block; there are {MOST_SHARED_BYTES:,}",
             )
@@ -157,6 +159,8 @@ class Cuda:
         self.laneid = 0
         self.const = SimpleNamespace(array_like=lambda values: values)
         self.shared_arrays: dict[tuple[int, int], Array] = {}
+        #: The last array, shared or local, that was made at each place.
+        self.own_arrays: dict[tuple[int, int], Array] = {}
         self.shared_bytes = 0
         self.fences = 0
         self.name_at: Callable[[tuple[int, int]], str] = lambda site: "the array"
@@ -369,12 +373,13 @@ def _full(shape: Any, value: Any, dtype: Any) -> Array:
 
 
 def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `max` or `min`, whose result has the type that holds all arguments."""
+    """Return `max` or `min`, whose result has the type that holds all arguments; NaN is only a last resort."""
+    wins = Atomic.CHANGES["nanmax" if function is max else "nanmin"]
 
     @functools.wraps(function)
     def apply(*xs: Any) -> Any:
         values = xs[0] if len(xs) == 1 and not isinstance(xs[0], int | float) else xs
-        result = function(values)
+        result = functools.reduce(wins, values)
         kinds = {x.__class__ for x in values}
         return float(result) if float in kinds or (int in kinds and Float32 in kinds) else result
 
@@ -392,5 +397,5 @@ def kernel_builtins(written: Callable[[str], None]) -> dict[str, Any]:
         "print": note,
         "max": _choice(max),
         "min": _choice(min),
-        "float": float,
+        **{name: DTYPES[name] for name in ("int", "float", "bool")},
     }

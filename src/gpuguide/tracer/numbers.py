@@ -87,8 +87,8 @@ def _whole_class(name: str, bits: int, *, signed: bool) -> type[int]:
     low, span = (-(1 << bits - 1) if signed else 0), 1 << bits
 
     def new(cls: type[int], x: Any = 0) -> int:
-        if isinstance(x, float):
-            x = int(x) if math.isfinite(x) else 0
+        if isinstance(x, float):  # a GPU takes the nearest number that there is
+            x = 0 if x != x else max(low, min(x, low + span - 1)) if bits >= 32 or x < low else x  # noqa: PLR0124
         x = int(x)
         if not low <= x < low + span:
             x = (x - low) % span + low
@@ -170,6 +170,11 @@ class DType:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    @property
+    def dtype(self) -> Any:
+        """NumPy's own type of this name, for functions of NumPy that are handed this one."""
+        return sys.modules["numpy"].dtype(self.name)
+
     def __str__(self) -> str:
         return self.name
 
@@ -191,7 +196,7 @@ _WHOLE = {
     for signed in (True, False)
     for bits in (8, 16, 32, 64)
 }
-_NAMES = {cls: name for name, cls in _WHOLE.items()}
+_NAMES: dict[type[Any], str] = {cls: name for name, cls in _WHOLE.items()}
 _NAMES |= {Float32: "float32", Float16: "float16", float: "float64", int: "int64", bool: "bool"}
 NARROW = {Float32, Float16, bool, *(_WHOLE[name] for name in ("int8", "int16", "uint8", "uint16"))}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from gpuguide.tracer.memory import ATOMIC, READ, WRITE, Access
+from gpuguide.tracer.memory import ATOMIC, READ, WRITE, Access, Site
 from gpuguide.tracer.run import Grid
 
 __all__ = ["Race", "races"]
@@ -29,38 +29,28 @@ class Race(NamedTuple):
     n_cells: int
 
 
-def races(accesses: Iterable[Access], grid: Grid, *, between_blocks: bool = True) -> list[Race]:
-    """Find the races of a launch: one for each array and pair of instructions."""
-    by_cell = _contested(accesses)
+def races(
+    accesses: Iterable[Access], grid: Grid, line_of: Callable[[Site], int], *, between_blocks: bool = True
+) -> list[Race]:
+    """Find the races of a launch: one for each array and pair of lines, by the lowest threads of the lowest cell.
+
+    Memory of a block counts once for all blocks.
+    """
     pairs: dict[Hashable, list[tuple[Access, Access]]] = defaultdict(list)
-    for events in by_cell.values():
+    for events in _contested(accesses):
         for first, second in _pairs(events, grid, between_blocks=between_blocks):
-            one, other = sorted((first, second), key=lambda each: (each.site, each.thread))
-            pairs[id(one.array.memory.cells), one.site, other.site].append((first, second))
+            lines = sorted((line_of(first.site), line_of(second.site)))
+            pairs[first.array.name, first.array.memory.space, *lines].append((first, second))
     found = []
     for group in pairs.values():
-        first, second = min(group, key=lambda pair: _place(pair, grid))
+        pair = min(group, key=lambda pair: _place(pair, grid))
+        first, second = sorted(pair, key=lambda each: (line_of(each.site), each.thread))
         n_cells = len({(id(each.array.memory), each.cell) for each, _ in group})
-        found.append(Race(*sorted((first, second), key=lambda each: each.thread), n_cells))
-    return _merged(found)
+        found.append(Race(first, second, n_cells))
+    return found
 
 
-def _merged(found: list[Race]) -> list[Race]:
-    """Count the races of one line of a block's own memory, which is another one in each block, as one."""
-    kept: dict[Hashable, Race] = {}
-    for race in found:
-        first, second = race.first, race.second
-        key = (first.array.name, first.array.memory.space, *sorted((first.site, second.site)))
-        known = kept.get(key)
-        if known is None:
-            kept[key] = race
-        else:
-            least = min(known, race, key=lambda each: (each.first.thread, each.first.cell))
-            kept[key] = least._replace(n_cells=known.n_cells + race.n_cells)
-    return list(kept.values())
-
-
-def _contested(accesses: Iterable[Access]) -> dict[tuple[int, int], list[Access]]:
+def _contested(accesses: Iterable[Access]) -> list[list[Access]]:
     """Return the accesses to cells that one thread changes and another one touches, too."""
     cells: dict[tuple[int, int], list[Access]] = {}
     for access in accesses:
@@ -71,11 +61,11 @@ def _contested(accesses: Iterable[Access]) -> dict[tuple[int, int], list[Access]
                 cells[key].append(access)
             else:
                 cells[key] = [access]
-    return {
-        key: events
-        for key, events in cells.items()
+    return [
+        events
+        for events in cells.values()
         if len(events) > 1 and len({event[4] for event in events}) > 1 and _harmful(events)
-    }
+    ]
 
 
 def _harmful(events: Iterable[Access]) -> bool:

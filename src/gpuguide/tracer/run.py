@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
 
 from gpuguide.tracer import numbers
-from gpuguide.tracer.memory import Access, Array, Fault, Remark, Site, log
+from gpuguide.tracer.findings import ThreadId
+from gpuguide.tracer.memory import Access, Array, KernelError, Remark, Site, log
 from gpuguide.tracer.names import WARP_SIZE, Wait
 from gpuguide.tracer.numbers import DTYPES
 from gpuguide.tracer.source import Program, Ready
@@ -19,6 +19,8 @@ __all__ = ["Branch", "Grid", "Run", "Standstill"]
 
 RUNS, WAITS, RETURNED, FAILED = "runs", "waits", "has returned", "has failed"
 _NO_SITE = (0, 0)
+#: A wait takes as long as so many turns of a loop, so a loop that waits and never ends is given up earlier.
+_TURNS_OF_A_WAIT = 40
 
 
 class Branch(NamedTuple):
@@ -41,6 +43,15 @@ class Standstill(NamedTuple):
     states: dict[int, int]
 
 
+class Absent(NamedTuple):
+    """A lane that a shuffle asks for its value, and that does not take part."""
+
+    thread: int
+    line: int
+    operation: str
+    lane: int
+
+
 class Grid:
     """The numbers of the threads of a launch, and where each stands."""
 
@@ -49,6 +60,11 @@ class Grid:
         self.grid, self.block = _three(blocks), _three(threads)
         self.n_blocks, self.per_block = math.prod(self.grid), math.prod(self.block)
         self.n_threads = self.n_blocks * self.per_block
+
+    def __str__(self) -> str:
+        blocks, threads = (" x ".join(map(str, size[: self.axes])) for size in (self.grid, self.block))
+        ends = ["" if n == 1 else "s" for n in (self.n_blocks, self.per_block)]
+        return f"{blocks} block{ends[0]} of {threads} thread{ends[1]}"
 
     def block_index(self, number: int) -> tuple[int, int, int]:
         """Return the index of a block."""
@@ -60,9 +76,24 @@ class Grid:
         x, y, _ = self.block
         return number % x, number // x % y, number // (x * y)
 
+    def thread(self, number: int) -> ThreadId:
+        """Return a thread by its number, with as many axes as the launch has."""
+        block, place = divmod(number, self.per_block)
+        return ThreadId(self.block_index(block)[: self.axes], self.thread_index(place)[: self.axes])
+
+    def number(self, thread: ThreadId) -> int:
+        """Return the number of a thread."""
+        block, place = (_place(*each) for each in ((thread.block, self.grid), (thread.thread, self.block)))
+        return block * self.per_block + place
+
     def warp(self, thread: int) -> int:
         """Return the number of a thread's warp in its block."""
         return thread % self.per_block // WARP_SIZE
+
+
+def _place(index: Sequence[int], size: tuple[int, int, int]) -> int:
+    x, y, z = (*index, 0, 0)[:3]
+    return x + size[0] * (y + size[1] * z)
 
 
 def _three(size: Sequence[int]) -> tuple[int, int, int]:
@@ -73,17 +104,29 @@ def _three(size: Sequence[int]) -> tuple[int, int, int]:
 class Thread:
     """A thread of the block that runs."""
 
-    __slots__ = ("answer", "body", "index", "lane", "line", "number", "phase", "state", "turns", "wait")
+    __slots__ = (
+        "answer",
+        "body",
+        "index",
+        "lane",
+        "line",
+        "number",
+        "phase",
+        "state",
+        "turns",
+        "wait",
+        "waits",
+    )
 
     def __init__(self, number: int, place: int, index: tuple[int, int, int]) -> None:
         self.number, self.index, self.lane = number, index, place % WARP_SIZE
         self.body: Any = None
         self.wait: Wait | None = None
         self.answer: Any = None
-        self.state, self.line, self.phase, self.turns = RUNS, 0, 0, 0
+        self.state, self.line, self.phase, self.turns, self.waits = RUNS, 0, 0, 0, 0
 
 
-class _Endless(Exception):
+class _EndlessError(Exception):
     """A loop makes too many turns: the launch is given up."""
 
 
@@ -95,12 +138,13 @@ class Run:
         program: Program,
         kernel: Ready,
         grid: Grid,
+        arrays: Mapping[str, Array],
         *,
         shared_bytes: int = 0,
         most_turns: int = 200_000,
         most_printed: int = 20,
     ) -> None:
-        self.program, self.kernel, self.grid = program, kernel, grid
+        self.program, self.kernel, self.grid, self.arrays = program, kernel, grid, arrays
         self.shared_bytes, self.most_turns, self._most_printed = shared_bytes, most_turns, most_printed
         self.accesses: list[Access] = []
         self.remarks: list[Remark] = []
@@ -109,6 +153,7 @@ class Run:
         self.doubles: dict[int, tuple[str, int]] = {}
         self.printed: list[str] = []
         self.n_printed = 0
+        self.absent: Absent | None = None
         self.endless: tuple[int, int] | None = None
         self.barriers = self.loop_turns = self.shared_bytes_used = self.fences = 0
         self._now: Thread | None = None
@@ -119,6 +164,7 @@ class Run:
         cuda.gridDim.set(self.grid.grid)
         cuda.blockDim.set(self.grid.block)
         cuda.shared_bytes, cuda.name_at, cuda.fences = self.shared_bytes, program.name_at, 0
+        cuda.own_arrays = {}
         program.tick, program.branch, program.printed = self._tick, self._branch, self._print
         log.start(program.codes)
         numbers.watch.note = self._double
@@ -130,12 +176,21 @@ class Run:
                 self._run_block(block, arguments, indices, -1 if reverse else 1)
                 used = sum(made.nbytes for made in cuda.shared_arrays.values())
                 self.shared_bytes_used = max(self.shared_bytes_used, used)
-        except _Endless:
+        except _EndlessError:
             pass
         finally:
             log.thread = None
             numbers.watch.stop()
             self.accesses, self.remarks, self.fences = log.accesses, log.remarks, cuda.fences
+
+    def thread(self, number: int) -> ThreadId:
+        """Return a thread by its number."""
+        return self.grid.thread(number)
+
+    @property
+    def own_arrays(self) -> list[Array]:
+        """The arrays that the kernel made, of the last block."""
+        return list(self.program.cuda.own_arrays.values())
 
     # --- What is noted ------------------------------------------------------------------------------------
 
@@ -145,7 +200,7 @@ class Run:
             thread.turns += 1
             if thread.turns > self.most_turns:
                 self.endless = line, thread.number
-                raise _Endless
+                raise _EndlessError
 
     def _branch(self, test: Any) -> Any:
         if self._now is not None:
@@ -180,7 +235,7 @@ class Run:
             if not waiting:
                 break
             self._meet(waiting, threads)
-        self.loop_turns = max(self.loop_turns, max(thread.turns for thread in threads))
+        self.loop_turns = max(self.loop_turns, *(thread.turns for thread in threads))
 
     def _meet(self, waiting: list[Thread], threads: list[Thread]) -> None:
         """Let the threads at a barrier go on; note if they do not all stand at the same one."""
@@ -241,7 +296,7 @@ class Run:
             for (operation, mask), lanes in groups.items():
                 alive = [each for each in warp if each.state in (RUNS, WAITS) and mask >> each.lane & 1]
                 if all(each in lanes for each in alive):
-                    _answer(operation, lanes)
+                    self._answer(operation, lanes)
                     ready += lanes
             if not ready:
                 return
@@ -262,16 +317,25 @@ class Run:
                 return
             if thread.body is None:
                 thread.body = self.kernel.call(*arguments)
-            thread.wait = thread.body.send(thread.answer)
-            innermost: GeneratorType[Any, Any, Any] = thread.body
+            wait = thread.body.send(thread.answer)
+            thread.waits += 1
+            named = wait.of_block or wait.operation == "activemask" or wait.mask >> thread.lane & 1
+            if not named:
+                text = f"calls {wait.operation} with a mask that does not name its own lane, {thread.lane}"
+                thread.body.throw(KernelError("missing_lane", text))
+            thread.wait = wait
+            innermost = thread.body
             while isinstance(innermost.gi_yieldfrom, GeneratorType):
                 innermost = innermost.gi_yieldfrom
             thread.answer, thread.state, thread.line = None, WAITS, innermost.gi_frame.f_lineno
+            if thread.waits * _TURNS_OF_A_WAIT > self.most_turns:
+                self.endless = thread.line, thread.number
+                raise _EndlessError
         except StopIteration as end:
             thread.state, thread.line = RETURNED, end.value or 0
-        except _Endless:
+        except _EndlessError:
             raise
-        except Fault as fault:
+        except KernelError as fault:
             thread.state = FAILED
             if fault.kind != "out_of_range":  # which was noted where it happened
                 self._failed(thread, fault.kind, fault.text, fault)
@@ -281,22 +345,28 @@ class Run:
         finally:
             self._now = log.thread = None
 
+    def _answer(self, operation: str, lanes: list[Thread]) -> None:
+        """Hand each lane what it asked for; a lane that is not there gives what cannot be right."""
+        given = {each.lane: each.wait.arguments for each in lanes if each.wait is not None}
+        values = {lane: arguments[0] if arguments else None for lane, arguments in given.items()}
+        vote = _VOTES.get(operation)
+        for thread in lanes:
+            arguments = given[thread.lane]
+            thread.answer = None if vote is None else vote(values, *arguments)
+            if operation in _SOURCES:
+                source, own = _SOURCES[operation](thread.lane, int(arguments[1])), arguments[0]
+                thread.answer = values.get(source, own)
+                if 0 <= source < WARP_SIZE and source not in values:
+                    thread.answer = type(own)(math.nan if isinstance(own, float) else 1 - (1 << 31))
+                    self.absent = self.absent or Absent(thread.number, thread.line, operation, source)
+
     def _failed(self, thread: Thread, kind: str, text: str, error: BaseException) -> None:
-        codes = self.program.codes
-        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if id(frame.f_code) in codes]
-        site = _NO_SITE
-        for at in _walk(error):
-            if id(at.tb_frame.f_code) in codes:
+        site, at = _NO_SITE, error.__traceback__
+        while at is not None:
+            if id(at.tb_frame.f_code) in self.program.codes:
                 site = id(at.tb_frame.f_code), at.tb_lasti
-        assert frames or site == _NO_SITE
+            at = at.tb_next
         log.remarks.append(Remark(kind, site, thread.number, text))
-
-
-def _walk(error: BaseException) -> Iterator[Any]:
-    at = error.__traceback__
-    while at is not None:
-        yield at
-        at = at.tb_next
 
 
 # --- What each gets from an operation that all lanes have reached ---------------------------------------
@@ -309,36 +379,19 @@ _SOURCES: dict[str, Callable[[int, int], int]] = {
 }
 
 
-def _answer(operation: str, lanes: list[Thread]) -> None:
-    """Hand each lane what it asked for; a lane that is not there gives what cannot be right."""
-    given = {each.lane: each.wait.arguments for each in lanes if each.wait is not None}
-    values = {lane: arguments[0] if arguments else None for lane, arguments in given.items()}
-    make = DTYPES["int32"]
-    for thread in lanes:
-        arguments = given[thread.lane]
-        if operation in _SOURCES:
-            source = _SOURCES[operation](thread.lane, int(arguments[1]))
-            own = arguments[0]
-            if not 0 <= source < WARP_SIZE:
-                thread.answer = own
-            elif source in values:
-                thread.answer = values[source]
-            else:
-                thread.answer = type(own)(math.nan if isinstance(own, float) else 1 - (1 << 31))
-        elif operation == "all_sync":
-            thread.answer = all(values.values())
-        elif operation == "any_sync":
-            thread.answer = any(values.values())
-        elif operation == "eq_sync":
-            thread.answer = len(set(map(bool, values.values()))) == 1
-        elif operation == "ballot_sync":
-            thread.answer = make(sum(1 << lane for lane, value in values.items() if value))
-        elif operation == "match_any_sync":
-            thread.answer = make(sum(1 << lane for lane, value in values.items() if value == arguments[0]))
-        elif operation == "activemask":
-            thread.answer = DTYPES["uint32"](sum(1 << lane for lane in values))
-        else:
-            thread.answer = None
+def _mask(lanes: Iterable[int]) -> Any:
+    return DTYPES["uint32"](sum(1 << lane for lane in lanes))
+
+
+#: From the values of the lanes, and what the lane itself brought along.
+_VOTES: dict[str, Callable[..., Any]] = {
+    "all_sync": lambda values, *_: all(values.values()),
+    "any_sync": lambda values, *_: any(values.values()),
+    "eq_sync": lambda values, *_: len(set(map(bool, values.values()))) == 1,
+    "ballot_sync": lambda values, *_: DTYPES["int32"](_mask(lane for lane, value in values.items() if value)),
+    "match_any_sync": lambda values, own: _mask(lane for lane, value in values.items() if value == own),
+    "activemask": lambda values, *_: _mask(values),
+}
 
 
 def as_argument(value: Any, name: str) -> Any:

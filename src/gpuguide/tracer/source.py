@@ -8,6 +8,7 @@ ones that are ready, too. All else is ordinary Python.
 from __future__ import annotations
 
 import ast
+import difflib
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +17,7 @@ from types import CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from gpuguide.errors import ArgumentError
-from gpuguide.tracer.memory import Array, Fault, array
+from gpuguide.tracer.memory import Array, KernelError, array
 from gpuguide.tracer.names import (
     CUDA,
     WAITS,
@@ -71,7 +72,9 @@ class Program:
         self._ready: dict[CodeType, Ready] = {}
         self._names_of_arrays: dict[tuple[str, int], str] = {}
         self._written_out: set[tuple[str, int]] = set()
-        self._builtins = kernel_builtins(lambda text: self.printed(text))
+        #: Lines that name a barrier but do not call it.
+        self.uncalled: list[tuple[int, str]] = []
+        self._builtins = kernel_builtins(self._print)
 
     def ready(self, function: Any, *, kernel: bool = False) -> Ready:
         """Make a function ready, and all those that it calls."""
@@ -85,14 +88,16 @@ class Program:
         self._ready[code] = ready
         known = {name: self.replaced(value) for name, value in _names_of(function).items()}
         _check(node, {**known, **dict.fromkeys(ready.parameters)}, is_kernel=kernel)
+        rewriter = _Rewriter(known, _local_names(node), kernel=kernel, branches=self.watch_branches)
         for statement in ast.walk(node):
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                 self._names_of_arrays[filename, statement.lineno] = statement.targets[0].id
+            if isinstance(statement, ast.Expr) and rewriter.is_wait(statement.value):
+                self.uncalled.append((statement.lineno, ast.unparse(statement.value)))
             if isinstance(statement, ast.Subscript) and _is_negative(statement.slice):
                 self._written_out.add((filename, statement.lineno))
-        rewriter = _Rewriter(known, _local_names(node), kernel=kernel, branches=self.watch_branches)
         ready.waits = rewriter.waits(node)
-        compiled = compile(_as_module(rewriter, node, ready.waits), filename, "exec")
+        compiled = compile(_as_module(rewriter, node), filename, "exec")
         self._keep(compiled)
         space: dict[str, Any] = {
             **known, "__builtins__": self._builtins, "__tick__": self._tick, "__branch__": self._branch,
@@ -109,6 +114,9 @@ class Program:
 
     def _tick(self, line: int) -> None:
         self.tick(line)
+
+    def _print(self, text: str) -> None:
+        self.printed(text)
 
     def _branch(self, test: Any) -> Any:
         return self.branch(test)
@@ -223,7 +231,7 @@ class _Lookup:
 def _finish(result: Any) -> Any:
     """Wait where the result of a call of something unknown says so."""
     if isinstance(result, GeneratorType):
-        return (yield from result)
+        result = yield from result
     if isinstance(result, Wait):
         return (yield result)
     return result
@@ -319,30 +327,41 @@ def _local_names(node: Any) -> set[str]:
 def _check(node: Any, known: Mapping[str, Any], *, is_kernel: bool) -> None:
     """Refuse what Numba cannot compile, where a beginner may well write it."""
     for each in ast.walk(node):
-        if each is not node and type(each) in _CANNOT:
-            text = f"Line {each.lineno} holds {_CANNOT[type(each)]}, which a kernel cannot have"
-            raise Fault("compile", text, each.lineno)
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+            module = known.get(each.value.id)
+            if isinstance(module, Cuda | Names) and not hasattr(module, each.attr):
+                raise _no_such_name(each.value.id, each.attr, module, each.lineno)
+        what = _CANNOT.get(type(each))
+        if what is not None and each is not node:
+            raise _refused(each, f"holds {what}, which a kernel cannot have")
         if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(("shared.array", "local.array")):
-            given = [*each.args[:1], *(word.value for word in each.keywords if word.arg == "shape")]
-            for shape in given:
-                if not _is_constant(shape, node, set()):
-                    text = (
-                        f"Line {each.lineno} makes an array of the shape {ast.unparse(shape)}, and the compiler "
-                        "must know the shape: a number, or a constant of the module"
-                    )
-                    raise Fault("compile", text, each.lineno)
-    if is_kernel and not isinstance(node, ast.Lambda):
-        for each in own(node):
-            given = each.value if isinstance(each, ast.Return) else None
-            if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
-                text = f"Line {given.lineno} returns a value, and a kernel cannot return any"
-                raise Fault("compile", text, given.lineno)
+            shapes = [*each.args[:1], *(word.value for word in each.keywords if word.arg == "shape")]
+            if any(not _is_constant(shape, node, set()) for shape in shapes):
+                why = "the compiler must know the shape: a number, or a constant of the module"
+                raise _refused(each, f"makes an array of the shape {ast.unparse(shapes[0])}, and {why}")
+    for each in own(node) if is_kernel else ():
+        value = each.value if isinstance(each, ast.Return) else None
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            raise _refused(value, "returns a value, and a kernel cannot return any")
+
+
+def _refused(node: Any, text: str) -> KernelError:
+    return KernelError("compile", f"Line {node.lineno} {text}.", node.lineno)
+
+
+def _no_such_name(module_name: str, name: str, module: Any, line: int) -> KernelError:
+    """Return the error for a name that a module lacks: a slip of the pen, or what the tracer does not know."""
+    near = difflib.get_close_matches(name, [each for each in dir(module) if not each.startswith("_")], 1, 0.7)
+    text = f"Line {line} uses {module_name}.{name}, which "
+    if near:
+        return KernelError("compile", f"{text}does not exist. Did you mean {module_name}.{near[0]}?", line)
+    return KernelError("unsupported", f"{text}is not known to the tracer.", line)
 
 
 def _is_constant(shape: ast.AST, function: Any, seen: set[str]) -> bool:
     """Say whether the compiler knows a shape: no call, no attribute but of a module, no parameter."""
     for each in ast.walk(shape):
-        if isinstance(each, ast.Call | ast.Subscript):
+        if isinstance(each, ast.Call):
             return False
         if isinstance(each, ast.Attribute) and each.attr in ("x", "y", "z", "size", "shape"):
             return False
@@ -375,26 +394,37 @@ class _Rewriter(ast.NodeTransformer):
         self._waits = any(isinstance(each, ast.Call) and self._way(each) for each in own(node))
         return self._waits
 
-    def _way(self, call: ast.Call) -> str:
-        """Return how a call waits: "" if it never does."""
+    def _value(self, target: ast.AST) -> tuple[Any, list[str]]:
+        """Return what a dotted name stands for, as far as that is known before the launch, and its parts."""
         parts: list[str] = []
-        target: ast.AST = call.func
         while isinstance(target, ast.Attribute):
-            parts.append(target.attr)
+            parts.insert(0, target.attr)
             target = target.value
         if not isinstance(target, ast.Name):
-            return "perhaps" if isinstance(target, ast.Lambda | ast.Call) and not parts else ""
-        if target.id in self.local:
-            return "" if parts and parts[0] not in WAITS else "perhaps"
-        value = self.known.get(target.id)
-        for part in reversed(parts):
+            return None, parts
+        value = None if target.id in self.local else self.known.get(target.id)
+        for part in parts:
             value = vars(value).get(part) if isinstance(value, Cuda | Names) else getattr(value, part, None)
-        if getattr(value, "__name__", "") in WAITS and not isinstance(value, Names):
+        return value, [target.id, *parts]
+
+    def is_wait(self, target: ast.AST) -> bool:
+        """Say whether an expression is an operation that waits, without its call."""
+        value, _ = self._value(target)
+        return getattr(value, "__name__", "") in WAITS and not isinstance(value, Names)
+
+    def _way(self, call: ast.Call) -> str:
+        """Return how a call waits: "" if it never does."""
+        value, names = self._value(call.func)
+        if not names:
+            return "perhaps" if isinstance(call.func, ast.Lambda | ast.Call) else ""
+        if names[0] in self.local:
+            return "perhaps" if len(names) == 1 or names[-1] in WAITS else ""
+        if self.is_wait(call.func):
             return "yield"
         ready = getattr(value, "__traced__", None)
         return "from" if ready is not None and ready.waits else ""
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> Any:
         way = self._way(node)
         self.generic_visit(node)
         if way == "yield":
@@ -405,7 +435,7 @@ class _Rewriter(ast.NodeTransformer):
             return ast.copy_location(ast.YieldFrom(_call("__finish__", node)), node)
         return node
 
-    def _visit_loop(self, node: Any) -> ast.AST:
+    def _visit_loop(self, node: Any) -> Any:
         if isinstance(node, ast.While):
             node.test = self._marked(node.test)
         self.generic_visit(node)
@@ -413,15 +443,23 @@ class _Rewriter(ast.NodeTransformer):
         node.body.insert(0, ast.copy_location(tick, node))
         return ast.fix_missing_locations(node)
 
-    visit_For = visit_While = _visit_loop
+    visit_For = visit_While = _visit_loop  # noqa: N815
 
-    def visit_If(self, node: Any) -> ast.AST:
+    def visit_If(self, node: Any) -> Any:
         node.test = self._marked(node.test)
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        return node
 
-    visit_IfExp = visit_If
+    visit_IfExp = visit_If  # noqa: N815
 
-    def visit_Return(self, node: ast.Return) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Let a function within a kernel return what it does."""
+        kernel, self.kernel = self.kernel, False
+        self.generic_visit(node)
+        self.kernel = kernel
+        return node
+
+    def visit_Return(self, node: ast.Return) -> Any:
         """Let a kernel that waits hand over the line where a thread leaves it."""
         if self.kernel and self._waits and (node.value is None or isinstance(node.value, ast.Constant)):
             node.value = ast.copy_location(ast.Constant(node.lineno), node)
@@ -436,14 +474,12 @@ def _call(name: str, argument: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), [argument], [])
 
 
-def _as_module(rewriter: _Rewriter, node: Any, waits: bool) -> ast.Module:
+def _as_module(rewriter: _Rewriter, node: Any) -> ast.Module:
     """Return a module that holds the function alone."""
     if isinstance(node, ast.Lambda):
         target = ast.Name("__traced__", ast.Store())
         body: ast.stmt = ast.copy_location(ast.Assign([target], rewriter.visit(node)), node)
     else:
         node.body = [rewriter.visit(statement) for statement in node.body]
-        if waits:  # even where no waiting call is left to be reached
-            node.body.append(ast.copy_location(ast.If(ast.Constant(0), [ast.Expr(ast.Yield())], []), node))
         body = node
     return ast.fix_missing_locations(ast.Module([body], []))
