@@ -10,9 +10,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gpuguide.drills.report import Finding
 from gpuguide.drills.stand_in_cupy import Array
 from gpuguide.drills.virtual_gpu import Step, VirtualGpu
-from gpuguide.tracer.findings import Finding, joined
+from gpuguide.tracer.findings import joined
 
 __all__ = [
     "RefusedError",
@@ -45,7 +46,7 @@ class RefusedError(Exception):
 def refuse(kind: str, message: str, steps: Iterable[Step] = ()) -> NoReturn:
     """End the judging with a sentence, and with the lines of some steps."""
     lines = tuple(sorted({step.line for step in steps if step.line}))
-    raise RefusedError(Finding(kind, message, lines=lines))
+    raise RefusedError(Finding(kind, message, lines))
 
 
 def require(condition: bool, message: str, steps: Iterable[Step] = (), kind: str = "wrong") -> None:
