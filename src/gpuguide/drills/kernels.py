@@ -25,14 +25,17 @@ def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
         return Report((raised(error, "Your file"),))
     if finding := _unfit(exercise, answer):
         return Report((finding,))
-    n_right, most = 0, Report()
+    n_right, n_blocks, most = 0, 0, Report()
     for each in exercise.launches():
         trace = _traced(kernel, each, exercise)
         if trace.findings:
             return Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
         n_right += 1
-        if trace.run and (not most.trace or trace.run.grid.n_threads > most.trace.run.grid.n_threads):
-            most = Report((), about(each, trace), printed=trace.printed, trace=trace)
+        if trace.n_blocks > n_blocks:
+            n_blocks, most = (
+                trace.n_blocks,
+                Report((), about(each, trace), printed=trace.printed, trace=trace),
+            )
     return replace(most, n_right=n_right)
 
 

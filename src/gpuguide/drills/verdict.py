@@ -91,12 +91,10 @@ class Verdict:
             yield _paragraph(f"{self.report.about}{self._right_before()}:")
         yield _paragraph(first.text, indent="  ")
         yield _code(self._quoted(first))
-        if self.report.trace is not None and isinstance(first, KernelFinding):
-            yield (
-                _Part("", self.report.trace.svg(first))
-                if html
-                else _Part(self.report.trace.drawing(first), "")
-            )
+        trace = self.report.trace
+        # Of what is done too often there is no picture.
+        if trace is not None and isinstance(first, KernelFinding) and first.kind != "limit":
+            yield _Part("", trace.svg(first)) if html else _Part(trace.drawing(first), "")
         # One of the same kind mostly says the same again.
         for other in [each for each in others if each.kind != first.kind][:1]:
             yield _paragraph(f"Also: {other.text}", indent="  ")
