@@ -163,8 +163,9 @@ def _different_array(result: Any, expected: Any, tolerance: float) -> str:
     if result.dtype != expected.dtype:
         return f"The result must be {expected.dtype}; it is {result.dtype}."
     if expected.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            near = np.abs(result.astype(float) - expected) <= tolerance
         # Written so that NaN is near to nothing but NaN.
-        near = np.abs(result.astype(float) - expected) <= tolerance
         bad = ~(near | (np.isnan(result) & np.isnan(expected)) | (result == expected))
     else:
         bad = result != expected
