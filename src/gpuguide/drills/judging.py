@@ -173,7 +173,7 @@ def _different_array(result: Any, expected: Any, tolerance: float) -> str:
         return ""
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     place = f"Element {index[0] if len(index) == 1 else index} of the result" if index else "The result"
-    return f"{place} must be {expected[index].item()}; got {result[index].item()}."
+    return f"{place} must be {expected[index]!s}; got {result[index]!s}."
 
 
 def shown(value: object) -> str:
