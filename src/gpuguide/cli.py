@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``history``, ``exercises``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``history``, ``exercises``, ``trace``, ``doctor``."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ examples:
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
   gpuguide history first_kernel         how the numbers of a page moved over its runs
   gpuguide exercises                    exercises that check themselves
+  gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
 
 _RUN_EXAMPLES = """\
@@ -151,6 +152,13 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_exercises(commands)
 
+    trace = commands.add_parser(
+        "trace", help="run a script's kernels without a GPU; say what is wrong with them"
+    )
+    trace.add_argument("script", type=Path, metavar="SCRIPT", help="a Python file that launches kernels")
+    trace.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
+    trace.set_defaults(command=_trace)
+
     doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
     doctor.add_argument("--json", action="store_true", help="print facts and findings as JSON")
     doctor.set_defaults(command=_doctor)
@@ -195,6 +203,12 @@ def _exercises(options: argparse.Namespace) -> int:
     # argparse sets an action that nobody named to None, whatever default it has.
     options.action = options.action or "list"
     return shell.perform(options)
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from gpuguide.tracer.script import run_script
+
+    return int(run_script(options.script, options.arguments) > 0)
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -20,6 +20,7 @@ __all__ = [
     "OutOfMemoryError",
     "RecordingError",
     "UnknownNameError",
+    "UnsupportedError",
     "unknown",
 ]
 
@@ -99,6 +100,10 @@ class RecordingError(GpuGuideError):
     def __init__(self, message: str, *, file: str = "", field: str = "") -> None:
         self.file, self.field = file, field
         super().__init__(": ".join(part for part in (file, field, message) if part))
+
+
+class UnsupportedError(GpuGuideError, AttributeError):
+    """Code uses something that the tracer does not know; the message names it."""
 
 
 class UnknownNameError(GpuGuideError, LookupError):

@@ -1,0 +1,386 @@
+"""Traces a launch: runs it thread by thread in plain Python, and says what is wrong with it."""
+
+from __future__ import annotations
+
+import linecache
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from html import escape
+from typing import Any, NamedTuple
+
+from gpuguide.errors import ArgumentError
+from gpuguide.tracer.arguments import Arguments
+from gpuguide.tracer.counts import Counts, counted
+from gpuguide.tracer.findings import Finding, count
+from gpuguide.tracer.judge import Limits, doubles, findings_of, over_limits
+from gpuguide.tracer.memory import Array, KernelError
+from gpuguide.tracer.picture import Picture, picture
+from gpuguide.tracer.run import Grid, Run, as_argument
+from gpuguide.tracer.source import Program, Ready
+
+__all__ = ["MOST_THREADS", "Trace", "launch", "trace"]
+
+MOST_THREADS = 4096
+_WIDTH = 78
+_MOST_SHOWN = 3
+
+
+class _Part(NamedTuple):
+    """A part of what is shown, for a terminal and for a notebook."""
+
+    text: str
+    html: str
+
+
+@dataclass(repr=False)
+class Trace:
+    """A launch of a kernel, traced thread by thread: what is wrong with it, and what it did.
+
+    It prints as text, and in a notebook with drawings.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        What is wrong, the most important first; empty if nothing is. Each has ``kind``, ``text``, ``line``,
+        ``array``, ``element``, ``thread`` and ``block``.
+    kernel : str
+        Name of the kernel.
+    label : str
+        The launch in words.
+    arrays : dict of str to Array
+        The arrays as the kernel left them.
+    notes : tuple of str
+        Sentences on what was left out.
+
+    Examples
+    --------
+    >>> from gpuguide import tracer
+    >>> file = tracer.load('''
+    ... from numba import cuda
+    ... @cuda.jit
+    ... def total(x, out):
+    ...     out[0] += x[cuda.threadIdx.x]
+    ... ''')
+    >>> trace = tracer.launch(file.total, 1, 2, [tracer.array([1, 2], "int32"), tracer.array([0], "int32")])
+    >>> print(trace)
+    total, 1 block of 2 threads: 1 finding
+    <BLANKLINE>
+      Threads 0 and 1 of block 0 both change out[0] in line 5 with no barrier
+      between, so one of the changes can be lost.
+    <BLANKLINE>
+        5 |     out[0] += x[cuda.threadIdx.x]
+    <BLANKLINE>
+    Which threads touch out in line 5
+    thread of block 0  0    1
+    out[0]             rw!  rw!
+    r reads, w writes; ! one of these writes, and nothing makes it wait for the
+    other
+    <BLANKLINE>
+    Look at this next: Nothing says which of the two threads comes first. Can the
+    element have one writer, or does a barrier between the two accesses (within a
+    block) or a cuda.atomic operation help?
+    """
+
+    findings: tuple[Finding, ...]
+    kernel: str
+    label: str
+    arrays: dict[str, Array]
+    notes: tuple[str, ...] = ()
+    filename: str = ""
+    n_blocks: int = 0
+    run: Run | None = field(default=None, repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    @property
+    def printed(self) -> str:
+        """What the kernel printed, the first 20 lines of it."""
+        if self.run is None or not self.run.printed:
+            return ""
+        left = self.run.n_printed - len(self.run.printed)
+        return "\n".join([*self.run.printed, *([f"... and {count(left, 'more line')}"] if left else [])])
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Accesses, sectors per request, bank conflicts, atomic operations and turns of loops."""
+        return Counts() if self.run is None else counted(self.run, self.n_blocks)
+
+    def drawing(self, finding: Finding) -> str:
+        """Draw a finding as text: threads above, elements below; empty if there is nothing to draw."""
+        from gpuguide.tracer.drawing_text import draw_text
+
+        return draw_text(partial(self._picture, finding))
+
+    def svg(self, finding: Finding) -> str:
+        """Draw a finding as SVG; empty if there is nothing to draw."""
+        from gpuguide.tracer.drawing_svg import draw_svg
+
+        return draw_svg(partial(self._picture, finding))
+
+    def quote(self, finding: Finding) -> str:
+        """Return the lines of the source that a finding names, with their numbers."""
+        texts = {line: linecache.getline(self.filename, line).rstrip() for line in finding.lines}
+        width = max((len(str(line)) for line in texts), default=0)
+        return "\n".join(f"{line:>{width}} | {text}" for line, text in texts.items() if text)
+
+    def _picture(self, finding: Finding, most: int) -> Picture | None:
+        if self.run is None:
+            return None
+        worst = {"uncoalesced": "global_request", "bank_conflict": "shared_request"}.get(finding.kind)
+        return picture(self.run, finding, getattr(self.counts, worst) if worst else None, most)
+
+    def __str__(self) -> str:
+        return "\n\n".join(part.text for part in self._parts(html=False) if part.text)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        inner = "".join(part.html for part in self._parts(html=True))
+        return f'<div class="gpuguide-verdict">{inner}</div>'
+
+    def _parts(self, *, html: bool) -> Iterator[_Part]:
+        """Yield what is shown from top to bottom; it is drawn only in the way that is shown."""
+        verdict = count(len(self.findings), "finding") if self.findings else "nothing wrong"
+        title = f"{self.kernel}, {self.label}: {verdict}"
+        yield _Part(title, f"<p><strong>{escape(title)}</strong></p>")
+        if self.findings:
+            first, *others = self.findings
+            yield _paragraph(first.text, indent="  ")
+            yield _code(self.quote(first))
+            yield _Part("", self.svg(first)) if html else _Part(self.drawing(first), "")
+            for other in others[: _MOST_SHOWN - 1]:
+                yield _paragraph(f"Also: {other.text}", indent="  ")
+            if len(others) >= _MOST_SHOWN:
+                yield _paragraph(f"And {len(others) - _MOST_SHOWN + 1} more.", indent="  ")
+            yield _paragraph(f"Look at this next: {first.question}")
+        elif self.run is not None:
+            yield _paragraph(str(self.counts))
+        if self.printed:
+            yield _paragraph("The kernel printed:")
+            yield _code(self.printed)
+        for note in self.notes:
+            yield _paragraph(note)
+
+
+def _paragraph(text: str, indent: str = "") -> _Part:
+    lines = textwrap.wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+    return _Part("\n".join(lines), f"<p>{escape(text)}</p>")
+
+
+def _code(text: str) -> _Part:
+    return _Part(textwrap.indent(text, "    "), f"<pre>{escape(text)}</pre>") if text else _Part("", "")
+
+
+# --- Launching --------------------------------------------------------------------------------------------
+
+
+def trace(
+    configured: Any, *arguments: Any, inputs: Iterable[str] = (), most_threads: int = MOST_THREADS
+) -> Trace:
+    """Run a launch of a Numba kernel thread by thread in plain Python, and say what is wrong with it.
+
+    It needs no GPU. It finds indices out of bounds, races, barriers that not all threads reach, reads of
+    shared memory that nobody wrote, changed inputs, and float64 by accident, and names thread, element and
+    line.
+
+    Parameters
+    ----------
+    configured : kernel[blocks, threads]
+        A kernel of numba-cuda, of its simulator or of numba-cuda-mlir, with its blocks and threads.
+    *arguments : array or number
+        What the kernel is called with: arrays of NumPy or CuPy, lists, or numbers. The arrays hold the
+        results afterwards.
+    inputs : iterable of str
+        Names of parameters whose arrays the kernel should leave as they are.
+    most_threads : int
+        A launch of more threads is cut down to its first and last blocks.
+
+    Returns
+    -------
+    Trace
+        What is wrong, as text and as data.
+
+    Raises
+    ------
+    ArgumentError
+        There is no launch, an argument is of a type that the tracer does not know, or the source of the
+        kernel cannot be read.
+
+    Examples
+    --------
+    >>> import gpuguide as gg
+    >>> from gpuguide import tracer
+    >>> file = tracer.load('''
+    ... from numba import cuda
+    ... @cuda.jit
+    ... def double(x, out):
+    ...     i = cuda.grid(1)
+    ...     out[i] = 2 * x[i]
+    ... ''')
+    >>> x, out = [1, 2, 3], [0, 0, 0]
+    >>> finding = gg.trace(file.double[1, 4], x, out).findings[0]
+    >>> finding.kind, finding.thread, finding.line
+    ('out_of_range', (3,), 6)
+    >>> print(finding)
+    Thread 3 of block 0 reads x[3] in line 6, but x has 3 elements.
+    >>> out
+    [2, 4, 6]
+    """
+    function, blocks, threads, shared_bytes = _configuration(configured)
+    given = Arguments()
+    values = [given.convert(value, position) for position, value in enumerate(arguments)]
+    traced = launch(
+        function,
+        blocks,
+        threads,
+        values,
+        inputs=inputs,
+        limits=Limits(float64=False),
+        shared_bytes=shared_bytes,
+        most_threads=most_threads,
+        most_turns=1_000_000,
+    )
+    given.give_back()
+    return traced
+
+
+def _configuration(configured: Any) -> tuple[Any, Any, Any, int]:
+    """Return function, blocks, threads and shared bytes of what Numba, or its simulator, configured."""
+    kernel = getattr(configured, "dispatcher", None) or getattr(configured, "kernel", None) or configured
+    function = getattr(kernel, "py_func", None)
+    size = [
+        next((value for name in names if (value := getattr(configured, name, None)) is not None), None)
+        for names in (("griddim", "grid_dim"), ("blockdim", "block_dim"), ("sharedmem", "dynshared_size"))
+    ]
+    if function is None or size[0] is None or size[1] is None:
+        raise ArgumentError(
+            "gg.trace expects a kernel with its blocks and threads, then the arguments: "
+            f"gg.trace(kernel[blocks, threads], x, out). Got {type(configured).__name__}."
+        )
+    return function, size[0], size[1], int(size[2] or 0)
+
+
+def launch(
+    function: Any,
+    blocks: int | Sequence[int],
+    threads: int | Sequence[int],
+    arguments: Mapping[str, Any] | Sequence[Any],
+    *,
+    inputs: Iterable[str] | None = None,
+    expected: Mapping[str, Any] | None = None,
+    tolerance: float = 0.0,
+    limits: Limits | None = None,
+    shared_bytes: int = 0,
+    reverse: bool = False,
+    most_threads: int | None = None,
+    most_turns: int = 200_000,
+) -> Trace:
+    """Trace one launch of a kernel.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel: a Python function, one that is decorated with ``@cuda.jit``, or what `load` returns.
+    blocks, threads : int or sequence of int
+        Blocks per grid and threads per block, x first.
+    arguments : mapping or sequence
+        Arrays of `array` or `empty`, and numbers, in the order of the parameters. The arrays hold the results
+        afterwards. Their names in a mapping are those that `inputs` and `expected` use; without one, they are
+        the kernel's own.
+    inputs : iterable of str, optional
+        Arrays that the kernel must leave as they are; by default all that are not in `expected`, if that is
+        given.
+    expected : mapping, optional
+        What arrays hold afterwards, in C order.
+    tolerance : float
+        Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
+    limits : Limits, optional
+        What is required besides; judged where all else is right.
+    shared_bytes : int
+        Dynamic shared memory of a block.
+    reverse : bool
+        Whether blocks and threads come in reverse order.
+    most_threads : int, optional
+        With more threads than this, only the first and the last blocks run.
+    most_turns : int
+        Turns of loops after which a thread is thought never to end.
+
+    Returns
+    -------
+    Trace
+        With findings as data.
+    """
+    grid = Grid(*(((size,) if isinstance(size, int) else tuple(size)) for size in (blocks, threads)))
+    limits = limits or Limits()
+    program = Program(watch_branches=limits.divergent_branches is not None)
+    try:
+        kernel = program.ready(function, kernel=True)
+    except KernelError as error:
+        return _refused(error, function, grid)
+    given = _named(arguments, kernel)
+    values = {
+        name: as_argument(value, own)
+        for (name, value), own in zip(given.items(), kernel.parameters, strict=True)
+    }
+    arrays = {name: value for name, value in values.items() if isinstance(value, Array)}
+    results = dict(expected or {})
+    if inputs is None:
+        inputs = [name for name in arrays if name not in results] if expected is not None else []
+    before = {name: list(arrays[name].memory.cells) for name in inputs if name in arrays}
+    chosen, notes = _blocks(grid, most_threads)
+    run = Run(program, kernel, grid, arrays, shared_bytes=shared_bytes, most_turns=most_turns)
+    run.execute(list(values.values()), chosen, reverse=reverse)
+    right = {} if notes else {name: _flat(value) for name, value in results.items()}
+    findings = findings_of(run, before, right, tolerance)
+    if run.fences:
+        notes.append("The kernel uses cuda.threadfence(), so races between blocks were not looked for.")
+    own_arrays = {name: value for name, value in given.items() if isinstance(value, Array)}
+    traced = Trace((), kernel.name, str(grid), own_arrays, tuple(notes), kernel.filename, len(chosen), run)
+    if not findings and limits != Limits(float64=limits.float64):
+        findings = over_limits(run, traced.counts, results, limits)
+    findings += doubles(run, limits)
+    traced.findings = tuple(findings)
+    return traced
+
+
+def _named(arguments: Mapping[str, Any] | Sequence[Any], kernel: Ready) -> dict[str, Any]:
+    if len(arguments) != len(kernel.parameters):
+        takes = count(len(kernel.parameters), "argument")
+        raise ArgumentError(
+            f"{kernel.name} takes {takes} ({', '.join(kernel.parameters)}); got {len(arguments)}."
+        )
+    if isinstance(arguments, Mapping):
+        return dict(arguments)
+    return dict(zip(kernel.parameters, arguments, strict=True))
+
+
+def _flat(value: Any) -> list[Any]:
+    values = value.values() if isinstance(value, Array) else list(value)
+    while values and isinstance(values[0], list | tuple):
+        values = [item for row in values for item in row]
+    return values
+
+
+def _blocks(grid: Grid, most_threads: int | None) -> tuple[Sequence[int], list[str]]:
+    """Choose the blocks that run: all of them, or the first and the last ones."""
+    n = grid.n_blocks
+    ends = max(1, (most_threads or 0) // grid.per_block // 2)
+    if most_threads is None or grid.n_threads <= most_threads or 2 * ends >= n:
+        return range(n), []
+    which = "the first and the last" if ends == 1 else f"the first {ends:,} and the last {ends:,}"
+    note = f"Of {n:,} blocks only {which} were traced, so the results are incomplete."
+    return [*range(ends), *range(n - ends, n)], [note]
+
+
+def _refused(error: KernelError, function: Any, grid: Grid) -> Trace:
+    """Return the trace of a kernel that cannot be compiled."""
+    code = getattr(function, "py_func", function).__code__
+    finding = Finding(error.kind, error.text, error.line or code.co_firstlineno)
+    return Trace((finding,), code.co_name, str(grid), {}, filename=code.co_filename)
