@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -62,7 +64,8 @@ class Cupy:
         array = self.ndarray(self, data)
         # A lone number travels with the launch that takes it.
         if np.ndim(obj) or isinstance(obj, np.ndarray):
-            source = obj if isinstance(obj, np.ndarray) else data
+            # Another dtype is made on the host, before the copy.
+            source = obj if isinstance(obj, np.ndarray) and obj.dtype == data.dtype else data
             self._copy("to_device", source, data, None, blocking=False)
         return array
 
@@ -112,12 +115,22 @@ class Cupy:
 
     def get_default_memory_pool(self) -> SimpleNamespace:
         """Return what counts the memory of arrays."""
+
+        def set_limit(size: int) -> None:
+            self.limit = size or None
+
         return SimpleNamespace(
-            used_bytes=lambda: self.used, free_all_blocks=lambda: None, get_limit=lambda: self.limit or 0
+            used_bytes=lambda: self.used,
+            total_bytes=lambda: self.used,
+            free_all_blocks=lambda: None,
+            get_limit=lambda: self.limit or 0,
+            set_limit=set_limit,
         )
 
     def call(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Apply a function of NumPy behind the wall: a launch, unless its result is a view."""
+        if name.endswith("_like") and args and isinstance(args[0], np.ndarray):
+            args = (_Prototype(args[0]), *args[1:])  # only its shape and dtype count
         with np.errstate(all="ignore"):
             result = function(*self._unwrapped(args), **self._unwrapped(kwargs))
         arrays = [a for a in (*args, *kwargs.values()) if isinstance(a, Array)]
@@ -160,6 +173,8 @@ class Cupy:
             return type(value)(map(self._unwrapped, value))
         if isinstance(value, dict):
             return {key: self._unwrapped(item) for key, item in value.items()}
+        if isinstance(value, _Prototype):
+            return value.array
         if isinstance(value, np.ndarray):
             raise TypeError(f"Unsupported type {np.ndarray}")  # as CuPy says it
         return value
@@ -175,6 +190,13 @@ class Cupy:
             )
         self.used += nbytes
         self.most_used = max(self.most_used, self.used)
+
+
+@dataclass(frozen=True)
+class _Prototype:
+    """An array of the host after whose pattern one of the GPU is made."""
+
+    array: Data
 
 
 class _Names:
@@ -198,7 +220,17 @@ def _named(cp: Cupy, module: ModuleType, name: str) -> Any:
         return _Names(cp, value)
     if not callable(value) or isinstance(value, type):
         return value
-    return lambda *args, **kwargs: cp.call(name, value, args, kwargs)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return cp.call(name, value, args, kwargs)
+
+    for method in ("reduce", "accumulate", "outer") if isinstance(value, np.ufunc) else ():
+        setattr(function, method, partial(_method, cp, value, method))
+    return function
+
+
+def _method(cp: Cupy, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+    return cp.call(f"{ufunc.__name__}.{method}", getattr(ufunc, method), args, kwargs)
 
 
 class _Buffer:
