@@ -139,7 +139,7 @@ def clock_mistake(gpu: VirtualGpu, name: str, begin: str = "") -> None:
     for sample in (samples[-1], *samples):
         for step in sample.steps:
             if step.compiled:
-                message = f"{begin} The first call of {name} compiled it while the clock ran."
+                message = f"{begin} The first call of {step.name} compiled it while the clock ran."
                 refuse("wrong", message.lstrip(), (step,))
         for step in sample.before:
             if step.done_s > sample.start.end_s:
