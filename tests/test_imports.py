@@ -17,7 +17,7 @@ ROOMS = (
     ("gpuguide.errors", "gpuguide.version"),
     ("gpuguide.machine", "gpuguide.results"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
-    ("gpuguide.topics", "gpuguide.exercises"),
+    ("gpuguide.topics", "gpuguide.exercises", "gpuguide.drills"),
     ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.statements"),
     ("gpuguide",),
     ("gpuguide.cli",),
@@ -57,10 +57,10 @@ class Import:
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
-    """Dotted names and files; an exercise's stub and solution are texts, imported by nobody."""
+    """Dotted names and files; an exercise's start and solution are texts, imported by nobody."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
-        if path.parent.parent.name == "pool" and path.stem in ("stub", "solution"):
+        if path.parent.parent.name == "pool" and path.stem in ("stub", "start", "solution"):
             continue
         parts = path.relative_to(folder.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from gpuguide.drills.answer import read_source
-from gpuguide.drills.check import judge
+from gpuguide.drills.checking import judge
 from gpuguide.drills.pool import get, names
 from gpuguide.exercises import pool as former
 

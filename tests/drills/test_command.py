@@ -10,6 +10,7 @@ from threading import Timer
 import pytest
 
 from gpuguide.drills import get, progress, shell
+from gpuguide.drills.actions import add_actions
 from gpuguide.errors import ArgumentError, UnknownNameError
 
 
@@ -18,7 +19,7 @@ def exercises(tmp_path, monkeypatch, capfd):
     """Run the command in a folder of its own; return its exit status and what it prints."""
     monkeypatch.chdir(tmp_path)
     parser = argparse.ArgumentParser("gpuguide exercises")
-    shell.add_actions(parser)
+    add_actions(parser)
 
     def run(words: str = "") -> tuple[int, str]:
         status = shell.perform(parser.parse_args(words.split()))

@@ -11,7 +11,7 @@ import pytest
 
 from gpuguide.drills import get, names
 from gpuguide.drills.answer import read_source
-from gpuguide.drills.check import judge
+from gpuguide.drills.checking import judge
 from gpuguide.drills.model import LEVELS, HostExercise, KernelExercise, Mistake
 
 ODD = ("None", "3", "'text'", "[]", "(1, 2)", "object()")

@@ -13,7 +13,7 @@ import pytest
 
 from gpuguide.drills import get, names
 from gpuguide.drills.answer import read_source
-from gpuguide.drills.check import judge
+from gpuguide.drills.checking import judge
 
 PAGES = Path(__file__).parent / "verdicts"
 

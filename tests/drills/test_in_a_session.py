@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from numba import cuda
 
-from gpuguide.drills import check, get, notebook, progress, skip_without_gpu
+from gpuguide.drills import check, get, notebook, progress, second_opinion, skip_without_gpu
+from gpuguide.drills.answer import Answer
+from gpuguide.drills.report import Report
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.machine.backends import has_gpu
 
@@ -134,6 +137,29 @@ def test_with_a_gpu_nothing_is_said_or_skipped(monkeypatch, capsys) -> None:
     monkeypatch.setattr(notebook, "_why_no_gpu", lambda: "")
     skip_without_gpu("guard")
     assert capsys.readouterr().out == ""
+
+
+FAKE = """
+import numpy as np
+
+class Kernel:
+    def __getitem__(self, configuration):
+        return self.run
+
+    def run(self, a, b, out):
+        out[:] = {result}
+
+maximum_kernel = Kernel()
+"""
+
+
+@pytest.mark.parametrize(("result", "kinds"), [("np.maximum(a, b)", []), ("a", ["gpu"])])
+def test_a_gpu_is_a_second_opinion(monkeypatch, result: str, kinds: list[str]) -> None:
+    monkeypatch.setattr(second_opinion, "require_gpu", lambda: SimpleNamespace(name="GPU of the test"))
+    answer = Answer(FAKE.format(result=result), "maximum_kernel")
+    report, said = second_opinion.judge_on_gpu(get("guard"), answer, Report())
+    assert [finding.kind for finding in report.findings] == kinds
+    assert said == ("" if kinds else "The GPU of the test agrees.")
 
 
 @pytest.mark.gpu

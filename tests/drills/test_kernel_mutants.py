@@ -10,7 +10,7 @@ from kernel_mutants import mutants
 
 from gpuguide.drills import get, names
 from gpuguide.drills.answer import read_source
-from gpuguide.drills.check import judge
+from gpuguide.drills.checking import judge
 from gpuguide.drills.model import KernelExercise
 
 EQUIVALENT = tomllib.loads((Path(__file__).parent / "equivalent.toml").read_text(encoding="utf-8"))

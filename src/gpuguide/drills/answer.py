@@ -11,8 +11,8 @@ from textwrap import dedent
 from time import process_time
 from typing import Any
 
+from gpuguide.drills.report import Finding
 from gpuguide.errors import ArgumentError
-from gpuguide.tracer.findings import Finding
 
 __all__ = [
     "FILE",
@@ -164,8 +164,8 @@ def raised(error: BaseException, name: str) -> Finding:
     lines = (line,) if line else ()
     where = f" in line {line}" if line else ""
     if isinstance(error, EndlessError):
-        return Finding("endless", f"{name} had not ended after {error}{where}.", lines=lines)
+        return Finding("endless", f"{name} had not ended after {error}{where}.", lines)
     if isinstance(error, SyntaxError):
-        return Finding("syntax", f"Python cannot read line {line}: {error.msg}.", lines=lines)
+        return Finding("syntax", f"Python cannot read line {line}: {error.msg}.", lines)
     text = f"{type(error).__name__}: {error}".rstrip(".")
-    return Finding("exception", f"{name} raised {text}{where}.", lines=lines)
+    return Finding("exception", f"{name} raised {text}{where}.", lines)

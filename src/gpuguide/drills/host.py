@@ -14,10 +14,9 @@ import numpy as np
 from gpuguide.drills.answer import Answer, EndlessError, line_of, load_function, raised
 from gpuguide.drills.judging import RefusedError, data_of, difference, shown
 from gpuguide.drills.model import ANYTHING, Case, HostExercise
-from gpuguide.drills.questions import of_function
-from gpuguide.drills.report import Report
+from gpuguide.drills.report import Finding, Report
 from gpuguide.drills.stand_in_cupy import Array, Cupy
-from gpuguide.tracer.findings import Finding, joined
+from gpuguide.tracer.findings import joined
 
 __all__ = ["judge_host"]
 
@@ -35,7 +34,7 @@ def judge_host(exercise: HostExercise, answer: Answer) -> Report:
         are = "A blank is" if len(blanks) == 1 else "Blanks are"
         lines = joined([*map(str, blanks)])
         message = f"{are} left in line {lines}: put code in the place of `...`."
-        return Report((Finding("blank", message, lines=blanks),))
+        return Report((Finding("blank", message, blanks),))
     printed, n_right, note = StringIO(), 0, ""
     about = ""
     try:
@@ -54,7 +53,7 @@ def judge_host(exercise: HostExercise, answer: Answer) -> Report:
         finding = raised(error, answer.name)
     else:
         return Report((), about, n_right, note=note, printed=printed.getvalue())
-    return Report((finding,), about, n_right, of_function(finding), printed=printed.getvalue())
+    return Report((finding,), about, n_right, printed=printed.getvalue())
 
 
 def _judge_case(exercise: HostExercise, function: Callable[..., Any], case: Case) -> str | None:

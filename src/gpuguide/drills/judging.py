@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from gpuguide.drills.report import Finding
 from gpuguide.drills.stand_in_cupy import Array
 from gpuguide.drills.virtual_gpu import Step, VirtualGpu
-from gpuguide.tracer.findings import Finding, joined
+from gpuguide.tracer.findings import joined
 
 __all__ = [
     "RefusedError",
@@ -48,7 +49,7 @@ class RefusedError(Exception):
 def refuse(kind: str, message: str, steps: Iterable[Step] = ()) -> NoReturn:
     """End the judging with a sentence, and with the lines of some steps."""
     lines = tuple(sorted({step.line for step in steps if step.line}))
-    raise RefusedError(Finding(kind, message, lines=lines))
+    raise RefusedError(Finding(kind, message, lines))
 
 
 def require(condition: bool, message: str, steps: Iterable[Step] = (), kind: str = "wrong") -> None:
@@ -192,8 +193,9 @@ def _different_array(result: Any, expected: Any, tolerance: float) -> str:
     if result.dtype != expected.dtype:
         return f"The result must be {expected.dtype}; it is {result.dtype}."
     if expected.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):  # infinity less infinity
+            near = np.abs(result.astype(float) - expected) <= tolerance
         # Written so that NaN is near to nothing but NaN.
-        near = np.abs(result.astype(float) - expected) <= tolerance
         bad = ~(near | (np.isnan(result) & np.isnan(expected)) | (result == expected))
     else:
         bad = result != expected
@@ -201,7 +203,7 @@ def _different_array(result: Any, expected: Any, tolerance: float) -> str:
         return ""
     index = tuple(int(i) for i in np.argwhere(bad)[0])
     place = f"Element {index[0] if len(index) == 1 else index} of the result" if index else "The result"
-    return f"{place} must be {expected[index].item()}; got {result[index].item()}."
+    return f"{place} must be {expected[index]!s}; got {result[index]!s}."
 
 
 def shown(value: object) -> str:

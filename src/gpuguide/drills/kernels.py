@@ -8,10 +8,8 @@ from typing import Any
 
 from gpuguide.drills.answer import FILE, Answer, raised
 from gpuguide.drills.model import KernelExercise, Launch
-from gpuguide.drills.questions import of_kernel
-from gpuguide.drills.report import Report
+from gpuguide.drills.report import Finding, Report
 from gpuguide.tracer import Trace, launch, load
-from gpuguide.tracer.findings import Finding
 
 __all__ = ["about", "judge_kernel"]
 
@@ -27,22 +25,18 @@ def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
         return Report((raised(error, "Your file"),))
     if finding := _unfit(exercise, answer):
         return Report((finding,))
-    n_right, most = 0, None
+    n_right, n_blocks, most = 0, 0, Report()
     for each in exercise.launches():
         trace = _traced(kernel, each, exercise)
         if trace.findings:
-            # Arrays bear the names of the exercise, findings those of the reader.
-            names = trace.run.kernel.parameters if trace.run else ()
-            question = of_kernel(
-                trace.findings[0], trace, dict(zip(names, each.arguments.values(), strict=False))
-            )
-            printed = trace.printed
-            return Report(trace.findings, about(each, trace), n_right, question, printed=printed, trace=trace)
+            return Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
         n_right += 1
-        if most is None or trace.counts.threads > most[1].counts.threads:
-            most = each, trace
-    assert most is not None
-    return Report((), about(*most), n_right, printed=most[1].printed, trace=most[1])
+        if trace.n_blocks > n_blocks:
+            n_blocks, most = (
+                trace.n_blocks,
+                Report((), about(each, trace), printed=trace.printed, trace=trace),
+            )
+    return replace(most, n_right=n_right)
 
 
 def load_kernel(answer: Answer) -> Any:
@@ -71,8 +65,8 @@ def _unfit(exercise: KernelExercise, answer: Answer) -> Finding | None:
     kernel = next(node for node in functions if node.name == answer.name)
     if not kernel.decorator_list:
         text = f"{answer.name} is a plain Python function: decorate it with @cuda.jit."
-        return Finding("compile", text, kernel.lineno)
+        return Finding("compile", text, (kernel.lineno,))
     if len(kernel.args.args) != len(exercise.parameters):
         text = f"{answer.name} must take the parameters ({', '.join(exercise.parameters)})."
-        return Finding("signature", text, kernel.lineno)
+        return Finding("signature", text, (kernel.lineno,))
     return None

@@ -4,10 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuguide.tracer.findings import Finding
-from gpuguide.tracer.trace import Trace
+from gpuguide.tracer import QUESTIONS, Trace
+from gpuguide.tracer import Finding as KernelFinding
 
-__all__ = ["Report"]
+__all__ = ["Finding", "Report"]
+
+#: Where nothing is to be asked, the sentence on what is wrong says it all.
+_QUESTIONS = {
+    "race": (
+        "A stream does not know what another one is doing. Which event says that the earlier of the two "
+        "steps has ended, and which stream has to wait for it?"
+    ),
+    "unfinished": (
+        "Python goes on while the GPU works. Which stream ends last, and what lets Python wait for it?"
+    ),
+    "limit": "The result is right. Which line does more than the task allows, or waits longer?",
+    "input_changed": "Others may still need what they passed in. Where could the new values go instead?",
+    "endless": QUESTIONS["endless"],
+    "gpu": "A GPU runs blocks in any order, and checks no index. Which line depends on who comes first?",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a function of the host, or a text, as the tracer's are on kernels."""
+
+    kind: str
+    text: str
+    lines: tuple[int, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What to look at next; empty if there is nothing to ask."""
+        return _QUESTIONS.get(self.kind, "")
 
 
 @dataclass(frozen=True)
@@ -19,23 +48,20 @@ class Report:
     findings : tuple of Finding
         What is wrong, the most important first; empty if the answer is right.
     about : str
-        The launch or call that showed it, or, of a right answer, the one that is drawn.
+        The launch or call that showed it; of a right kernel, the launch with the most blocks.
     n_right : int
         Launches or calls that were right.
-    question : str
-        What to look at next; empty if there is nothing to ask.
     note : str
         A sentence on a right answer.
     printed : str
         What the reader's code printed.
     trace : Trace or None
-        The launch that failed, or the one with the most threads.
+        The launch that `about` names.
     """
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding | KernelFinding, ...] = ()
     about: str = ""
     n_right: int = 0
-    question: str = ""
     note: str = ""
     printed: str = ""
     trace: Trace | None = None

@@ -12,9 +12,8 @@ import numpy as np
 from gpuguide.drills.answer import FILE, Answer
 from gpuguide.drills.judging import difference
 from gpuguide.drills.model import KernelExercise, Launch
-from gpuguide.drills.report import Report
+from gpuguide.drills.report import Finding, Report
 from gpuguide.machine.device import require_gpu
-from gpuguide.tracer.findings import Finding
 from gpuguide.tracer.memory import Array
 
 __all__ = ["judge_on_gpu"]

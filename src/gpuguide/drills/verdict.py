@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from gpuguide.drills.answer import Answer
 from gpuguide.drills.model import Exercise, KernelExercise
-from gpuguide.drills.report import Report
-from gpuguide.tracer.findings import Finding, count
+from gpuguide.drills.report import Finding, Report
+from gpuguide.tracer import Finding as KernelFinding
+from gpuguide.tracer.findings import count
 
 __all__ = ["Verdict"]
 
@@ -46,22 +47,23 @@ class Verdict:
         return not self.findings
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Finding | KernelFinding, ...]:
         """What is wrong, the most important first."""
         return self.report.findings
 
     def __str__(self) -> str:
-        return "\n\n".join(part.text for part in self._parts() if part.text)
+        return "\n\n".join(part.text for part in self._parts(html=False) if part.text)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f'<div class="gpuguide-verdict">{"".join(part.html for part in self._parts())}</div>'
+        return f'<div class="gpuguide-verdict">{"".join(part.html for part in self._parts(html=True))}</div>'
 
-    def _parts(self) -> Iterator[_Part]:
+    def _parts(self, *, html: bool) -> Iterator[_Part]:
+        """Yield the verdict from top to bottom; it is drawn only in the way that is shown."""
         yield _title(f"{self.exercise.name}: {'passed' if self.passed else 'not yet'}")
-        yield from self._success() if self.passed else self._failure()
+        yield from self._success() if self.passed else self._failure(html=html)
         if self.report.printed:
             lines = self.report.printed.rstrip("\n").split("\n")
             more = len(lines) - _MOST_PRINTED
@@ -73,6 +75,8 @@ class Verdict:
         called = "launch" if isinstance(self.exercise, KernelExercise) else "call"
         right = count(report.n_right, called, called + "es" if called == "launch" else "")
         yield _paragraph(f"{right}, all with the right results. {self.gpu}".rstrip())
+        if report.trace is not None:
+            yield _paragraph(f"{report.about}: {report.trace.counts}")
         yield _paragraph(report.note)
         yield _paragraph(f"What it shows: {self.exercise.teaches}")
         yield _command(
@@ -81,17 +85,21 @@ class Verdict:
             f'print(gpuguide.exercises.get("{name}").solution)',
         )
 
-    def _failure(self) -> Iterator[_Part]:
+    def _failure(self, *, html: bool) -> Iterator[_Part]:
         first, *others = self.findings
         if self.report.about:
             yield _paragraph(f"{self.report.about}{self._right_before()}:")
         yield _paragraph(first.text, indent="  ")
         yield _code(self._quoted(first))
+        trace = self.report.trace
+        # Of what is done too often there is no picture.
+        if trace is not None and isinstance(first, KernelFinding) and first.kind != "limit":
+            yield _Part("", trace.svg(first)) if html else _Part(trace.drawing(first), "")
         # One of the same kind mostly says the same again.
         for other in [each for each in others if each.kind != first.kind][:1]:
             yield _paragraph(f"Also: {other.text}", indent="  ")
-        if self.report.question:
-            yield _paragraph(f"Look at this next: {self.report.question}")
+        if first.question:
+            yield _paragraph(f"Look at this next: {first.question}")
         if self.exercise.hints:
             name = self.exercise.name
             yield _command("A hint", f"hint {name}", f'print(gpuguide.exercises.get("{name}").hints[0])')
@@ -103,7 +111,7 @@ class Verdict:
             return f" (the {noun} before it was right)" * n
         return f" (the {n} {noun}{'es' if noun == 'launch' else 's'} before it were right)"
 
-    def _quoted(self, finding: Finding) -> str:
+    def _quoted(self, finding: Finding | KernelFinding) -> str:
         """Return the reader's lines that a finding names, with their numbers."""
         rows = [(line, self.answer.line(line)) for line in finding.lines]
         rows = [(line, text) for line, text in rows if text.strip()]

@@ -13,7 +13,7 @@ PASSED, NOT_YET, REFUSED = 0, 3, 4
 
 def main(name: str, path: str, *options: str) -> int:
     """Check an answer, print the verdict, and return how the process ends."""
-    from gpuguide.drills.check import check_file
+    from gpuguide.drills.checking import check_file
 
     sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
     try:

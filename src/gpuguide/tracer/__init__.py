@@ -1,7 +1,7 @@
 """Runs a CUDA kernel thread by thread in plain Python, and says what is wrong with it.
 
-It needs neither a GPU nor Numba nor NumPy. `load` executes the text of a file with stand-ins for Numba in place and
-gives its functions; `launch` traces one launch; arrays are made of lists:
+It needs neither a GPU nor Numba nor NumPy. `load` executes the text of a file with stand-ins for Numba in
+place and gives its functions; `launch` traces one launch; arrays are made of lists:
 
 >>> from gpuguide import tracer
 >>> answer = tracer.load('''
@@ -21,21 +21,24 @@ gives its functions; `launch` traces one launch; arrays are made of lists:
 >>> print(finding.text)
 Thread 3 of block 0 reads x[3] in line 6, but x has 3 elements.
 
-`load(source, filename)` returns an object whose attributes are the names of the file; `.functions` are those that
-it defines, in order. A `SyntaxError`, or any error of the file itself, comes through.
+`load(source, filename)` returns an object whose attributes are the names of the file; `.functions` are those
+that it defines, in order. A `SyntaxError`, or any error of the file itself, comes through.
 
-`launch(function, blocks, threads, arguments, *, inputs, expected, tolerance, limits, shared_bytes, reverse)` takes
-arguments as a list, or by names that are the caller's own: `inputs` (arrays that must stay as they are; by default
-all that are not expected to change) and `expected` (what arrays hold afterwards, flat or nested lists) use these
-names, findings those of the kernel. `limits` is a `Limits`; it is judged where all else is right. `reverse` lets
-threads and blocks come in reverse order. Arrays hold the results afterwards.
+`launch(function, blocks, threads, arguments, *, inputs, expected, tolerance, limits, shared_bytes, reverse)`
+takes arguments as a list, or by names that are the caller's own: `inputs` (arrays that must stay as they
+are; by default all that are not expected to change) and `expected` (what arrays hold afterwards, flat or
+nested lists) use these names, findings those of the kernel. `limits` is a `Limits`; it is judged where all
+else is right. `reverse` lets threads and blocks come in reverse order. Arrays hold the results afterwards.
 
 `array(values, dtype, shape)` and `empty(shape, dtype)` make arrays; slices, `.T` and `.reshape` give views of
-them; `.tolist()` and `.values()` read them back. Of what `empty` made, no element may be read before it is written.
+them; `.tolist()` and `.values()` read them back. Of what `empty` made, no element may be read before it is
+written.
 
-A `Trace` has `findings` (data: kind, text, line, lines, array, element, threads, thread, block, times), `passed`,
-`counts` (a `Counts`), `printed`, `notes` and `arrays`; it prints as text, and as HTML with a drawing in a notebook.
-`findings.KINDS` lists the kinds, the most important first, `findings.QUESTIONS` one question for each.
+A `Trace` has `findings` (data: kind, text, line, lines, array, element, threads, thread, block, times,
+question), `passed`, `counts` (a `Counts`), `printed`, `notes` and `arrays`; `drawing(finding)`,
+`svg(finding)` and `quote(finding)` are the parts of which a verdict can be made. It prints as text, and as
+HTML with a drawing in a notebook. `KINDS` lists the kinds of findings, the most important first, `QUESTIONS`
+one question for each.
 """
 
 from gpuguide.tracer.counts import Counts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from gpuguide.errors import ArgumentError
@@ -42,7 +43,7 @@ class _Buffer:
 
 
 class Arguments:
-    """Makes the arguments of a launch; `give_back` copies results where an array could not be used in place."""
+    """Makes the arguments of a launch; `give_back` copies results where an array is not used in place."""
 
     def __init__(self) -> None:
         self._memories: dict[int, tuple[Any, Memory]] = {}
@@ -62,7 +63,7 @@ class Arguments:
         if isinstance(value, list):
             return self._of_list(value)
         if hasattr(value, "copy_to_host") and not hasattr(value, "get"):  # an array of Numba on the GPU
-            return self._of_device(value, value.copy_to_host(), lambda host: value.copy_to_device(host))
+            return self._of_device(value, value.copy_to_host(), value.copy_to_device)
         if hasattr(value, "get") and hasattr(value, "set") and not hasattr(value, "__array_interface__"):
             return self._of_device(value, value.get(), value.set)  # one of CuPy
         if hasattr(value, "dtype"):
@@ -84,14 +85,14 @@ class Arguments:
 
     def _of_device(self, value: Any, host: Any, put: Callable[[Any], Any]) -> Any:
         made = self._of_numpy(host, 0)
-        self._copies.append(lambda: put(host))
+        self._copies.append(partial(put, host))
         return made
 
     def _of_numpy(self, value: Any, position: int) -> Any:
         if value.dtype.names or value.dtype.kind in "cOSUVmM":
             raise ArgumentError(
-                f"Argument {position + 1}: arrays of the type {value.dtype} are not known to the tracer. It knows "
-                "numbers: float16, float32, float64, bool, and integers of 8 to 64 bits."
+                f"Argument {position + 1}: arrays of the type {value.dtype} are not known to the tracer. It "
+                "knows numbers: float16, float32, float64, bool, and integers of 8 to 64 bits."
             )
         kind = dtype_of(value.dtype.name)
         if (value.shape == () and not hasattr(value, "flags")) or not hasattr(value, "base"):

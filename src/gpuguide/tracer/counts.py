@@ -90,8 +90,10 @@ class Counts:
         )
         if self.global_request is not None:
             n = f"{self.sectors_per_request:.3g}"
-            text += f" A request of a warp touched {n} sector{'' if n == '1' else 's'} of {SECTOR_BYTES} bytes in "
-            text += f"line {self.global_request.line}, the worst."
+            text += (
+                f" A request of a warp touched {n} sector{'' if n == '1' else 's'} of {SECTOR_BYTES} bytes "
+            )
+            text += f"in line {self.global_request.line}, the worst."
         if self.shared_bytes:
             degree = (
                 f"bank conflicts of degree {self.bank_conflicts}"
@@ -135,15 +137,15 @@ def counted(run: Run, n_blocks: int) -> Counts:
 
 
 def _worst(run: Run, space: str) -> Request | None:
-    """Return the worst request of global memory, by the line's mean, or of shared memory, by its own passes."""
-    costs: dict[tuple[Site, int], list[tuple[int, list[Access]]]] = defaultdict(list)
+    """Return the worst request: of global memory by the line's mean, of shared memory by its own passes."""
+    costs: dict[tuple[Site, str, int], list[tuple[int, list[Access]]]] = defaultdict(list)
     for request in _requests(run, space):
         first = request[0]
         if space == "shared" or first.kind != ATOMIC:  # atomic operations go where the data says
             cost = _sectors(request) if space == "global" else _passes(request)
-            costs[first.site, id(first.array.memory)].append((cost, request))
+            costs[first.site, first.kind, id(first.array.memory)].append((cost, request))
     worst: Request | None = None
-    for (site, _), found in costs.items():
+    for (site, _, _), found in costs.items():
         mean = sum(cost for cost, _ in found) / len(found)
         most, request = max(found, key=lambda each: each[0])
         rank = (mean, most) if space == "global" else (most, mean)
@@ -154,18 +156,18 @@ def _worst(run: Run, space: str) -> Request | None:
 
 
 def _requests(run: Run, space: str) -> list[list[Access]]:
-    """Gather what the lanes of a warp do together: the n-th access of each at one place, in the same turn."""
+    """Gather what the lanes of a warp do together: the n-th access of each at one place, in the same turns."""
     times: Counter[Hashable] = Counter()
     together: dict[Hashable, list[Access]] = defaultdict(list)
     per_block = run.grid.per_block
     for access in run.accesses:
-        array, _, _, site, thread, _, _, _, turns = access
+        array, _, kind, site, thread, _, _, _, path = access
         memory = array.memory
         if memory.space == space:
-            own = site, thread, turns
+            own = site, kind, thread, path
             times[own] += 1
             block, place = divmod(thread, per_block)
-            together[site, id(memory), block, place // WARP_SIZE, turns, times[own]].append(access)
+            together[site, kind, id(memory), block, place // WARP_SIZE, path, times[own]].append(access)
     return list(together.values())
 
 
@@ -195,8 +197,8 @@ def _divergent(run: Run) -> float:
     times: Counter[Hashable] = Counter()
     together: dict[Hashable, set[bool]] = defaultdict(set)
     for branch in run.branches:
-        own = branch.site, branch.thread, branch.turns
+        own = branch.site, branch.thread, branch.path
         times[own] += 1
         block, place = divmod(branch.thread, run.grid.per_block)
-        together[branch.site, block, place // WARP_SIZE, branch.turns, times[own]].add(branch.taken)
+        together[branch.site, block, place // WARP_SIZE, branch.path, times[own]].add(branch.taken)
     return sum(len(ways) > 1 for ways in together.values()) / len(together) if together else 0.0

@@ -33,7 +33,7 @@ _ARROWS = {
 
 
 def draw_svg(make: Callable[[int], Picture | None]) -> str:
-    """Draw what `make` gives for so many threads as an ``<svg>`` with title and description; empty if nothing."""
+    """Draw what `make` gives for so many threads as an ``<svg>`` with a description; empty if nothing."""
     drawn = make(_MOST)
     return "" if drawn is None else _svg(drawn)
 

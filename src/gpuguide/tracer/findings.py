@@ -82,7 +82,7 @@ QUESTIONS = {
         "Shared memory has 32 banks, and a bank serves one word at a time, to all threads that want it. "
         "How far apart are the elements that neighbouring threads touch?"
     ),
-    "float64": "Of which type is each number, array and constant in this line, and which type should it have?",
+    "float64": "Of which type is each number and array in this line, and which type should it have?",
     "limit": "The results are right. What does the kernel do more often, or with fewer threads, than needed?",
 }
 
@@ -95,8 +95,8 @@ SPECIAL_QUESTIONS = {
         "largest index that a thread uses, and is there room for it?"
     ),
     "beyond_the_end": (
-        "This index is not the thread's own place in the grid. Where does it come from, how small or large can "
-        "it become, and which condition keeps it inside the array?"
+        "This index is not the thread's own place in the grid. Where does it come from, how small or large "
+        "can it become, and which condition keeps it inside the array?"
     ),
     "matrix": (
         "Which number of the index is too small or too large, and does it count along the right axis? What "

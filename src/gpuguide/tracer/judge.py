@@ -76,14 +76,14 @@ def findings_of(
 ) -> list[Finding]:
     """Return what is wrong with a launch besides limits, the most important first.
 
-    `before` is what the memory of the inputs held, `expected` what arrays must hold, by the names of the call.
+    `before` is what the memory of the inputs held, `expected` what arrays must hold, by name.
     """
     found = [*_of_remarks(run), *_of_barriers(run)]
     if run.endless is not None:
         line, thread = run.endless
         text = (
-            f"{with_capital(run.thread(thread))} goes round the loop at line {line} again and again: it was given "
-            "up."
+            f"{with_capital(run.thread(thread))} goes round the loop at line {line} again and again: it was "
+            "given up."
         )
         found.append(Finding("endless", text, line, threads=(run.thread(thread),)))
     kinds = {finding.kind for finding in found}
@@ -101,7 +101,7 @@ def findings_of(
 
 # --- What single threads do ------------------------------------------------------------------------------
 
-_DOING = {READ: "reads", WRITE: "writes", ATOMIC: "atomically changes"}
+_DOING = {READ: "reads", GUESS: "reads", WRITE: "writes", ATOMIC: "atomically changes"}
 
 
 def _of_remarks(run: Run) -> Iterator[Finding]:
@@ -110,7 +110,7 @@ def _of_remarks(run: Run) -> Iterator[Finding]:
     for remark in run.remarks:
         if remark.kind == "negative_index" and run.program.is_written_out(remark.site):
             continue  # x[-1] is what it says
-        line = run.program.line(remark.site) if remark.site[0] else run.kernel.line
+        line = run.program.line(remark.site) if remark.site else run.kernel.line
         groups[remark.kind, line, remark.array].append(remark)
     made = {array.name: array for array in run.own_arrays}
     made |= {array.name: array for array in run.arrays.values()}
@@ -197,8 +197,8 @@ def _of_standstill(standstill: Standstill, run: Run) -> Finding:
     rival = f"thread {numbers(other.thread)} of the same block"
     if standstill.kind == "missing_lane":
         text = (
-            f"{with_capital(first)} waits in {standstill.operation} in line {line} for lanes of its warp that "
-            f"never come to it: {_stands(rival, there)}."
+            f"{with_capital(first)} waits in {standstill.operation} in line {line} for lanes of its warp "
+            f"that never come to it: {_stands(rival, there)}."
         )
     elif there == line:
         text = f"{with_capital(first)} waits at the barrier in line {line}, which not all of its block reach."
@@ -210,8 +210,8 @@ def _of_standstill(standstill: Standstill, run: Run) -> Finding:
     else:
         cause = "" if there else ", because an if or a loop lets it miss the barrier"
         text = (
-            f"{with_capital(first)} waits at the barrier in line {line}, but {_stands(rival, there)}{cause}. All "
-            "threads of a block must reach a barrier."
+            f"{with_capital(first)} waits at the barrier in line {line}, but {_stands(rival, there)}{cause}. "
+            "All threads of a block must reach a barrier."
         )
     lines = tuple(sorted({line, abs(there)} - {0}))
     return Finding(standstill.kind, text, line, lines, threads=(first, other))
@@ -224,7 +224,7 @@ def _stands(who: str, state: int) -> str:
 
 
 def _of_absent_lane(run: Run) -> Iterator[Finding]:
-    """Yield the shuffle that takes the value of a lane that takes no part; it matters if results are wrong."""
+    """Yield the shuffle that takes the value of a lane that is not there; only for wrong results."""
     if run.absent is not None:
         who, line = run.thread(run.absent.thread), run.absent.line
         text = (
@@ -246,26 +246,22 @@ def _of_race(race: Race, run: Run) -> Finding:
     same_block = who[0].block == who[1].block
     item = element(name, index)
     kinds = {first.kind, second.kind}
-    if lines[0] == lines[1] and (kinds in ({WRITE}, {READ, WRITE})):
-        changed = _both_read(run, first, second)
+    changed = lines[0] == lines[1] and kinds in ({WRITE}, {READ, WRITE}) and _both_change(run, first, second)
+    if changed or (lines[0] == lines[1] and kinds == {WRITE} and second.array.name == name):
         both = (
             f"Threads {numbers(who[0].thread)} and {numbers(who[1].thread)} of block {numbers(who[0].block)}"
             if same_block
             else f"{with_capital(who[0])} and {who[1]}"
         )
-        does = "change" if changed else "write" if kinds == {WRITE} else "touch"
-        said = f"{both} both {does} {item} in line {lines[0]}"
-        harm = (
-            "one of the changes can be lost" if changed else "either value can stay"
-            if kinds == {WRITE} else "the old value or the new one can be read"
-        )  # fmt: skip
+        sentence = f"{both} both {'change' if changed else 'write'} {item} in line {lines[0]}"
+        harm = "one of the changes can be lost" if changed else "either value can stay"
     else:
         rival = f"thread {numbers(who[1].thread)}" if same_block else str(who[1])
         where = "the same line" if lines[0] == lines[1] else f"line {lines[1]}"
         same_name = "it" if second.array.name == name else _other_name(second)
-        said = (
-            f"{with_capital(who[0])} {first.kind} {item} in line {lines[0]} and {rival} {second.kind} {same_name} "
-            f"in {where}"
+        sentence = (
+            f"{with_capital(who[0])} {_DOING[first.kind]} {item} in line {lines[0]} and {rival} {_DOING[second.kind]} "
+            f"{same_name} in {where}"
         )
         harm = "the old value or the new one can be read" if READ in kinds else "either value can stay"
     apart = " with no barrier between"
@@ -275,7 +271,7 @@ def _of_race(race: Race, run: Run) -> Finding:
             apart += ": cuda.syncthreads() waits for the threads of one block only"
     elif first.phase != second.phase:
         apart += " but that of one warp"
-    text = f"{said}{apart}, so {harm}.{more(race.n_cells - 1, 'element')}"
+    text = f"{sentence}{apart}, so {harm}.{more(race.n_cells - 1, 'element')}"
     for line, call in run.program.uncalled[:1]:
         text += f" Line {line} names {call}, but does not call it: it lacks the parentheses."
     unique = tuple(sorted(set(lines)))
@@ -286,14 +282,14 @@ def _other_name(access: Access) -> str:
     return f"{element(access.array.name, access.array.index_of(access.cell))}, the same memory,"
 
 
-def _both_read(run: Run, first: Access, second: Access) -> bool:
+def _both_change(run: Run, first: Access, second: Access) -> bool:
     """Say whether both threads read and write the cell in this line."""
     line = run.program.line(first.site)
     done: dict[int, set[str]] = {first.thread: set(), second.thread: set()}
     for access in run.accesses:
-        if access.thread in done and access.cell == first.cell and access.array.memory is first.array.memory:
-            if run.program.line(access.site) == line:
-                done[access.thread].add(access.kind)
+        here = access.cell == first.cell and access.array.memory is first.array.memory
+        if here and access.thread in done and run.program.line(access.site) == line:
+            done[access.thread].add(access.kind)
     return all({READ, WRITE} <= kinds for kinds in done.values())
 
 
@@ -412,20 +408,20 @@ def doubles(run: Run, limits: Limits) -> Iterator[Finding]:
 
 def _of_requests(run: Run, counts: Counts, limits: Limits) -> Iterator[Finding]:
     worst = counts.global_request
+    most = math.inf if limits.sectors_per_request is None else limits.sectors_per_request
     contiguous = all(array.contiguous for array in run.arrays.values())
-    if limits.sectors_per_request is not None and worst is not None and contiguous:
-        if worst.mean > limits.sectors_per_request:
-            text = (
-                f"In line {worst.line} a request of a warp touches {worst.mean:.3g} sectors of {SECTOR_BYTES} "
-                f"bytes on average, where {limits.sectors_per_request:.3g} are enough{_apart(worst)}."
-            )
-            yield _of_request(run, "uncoalesced", text, worst)
+    if worst is not None and contiguous and worst.mean > most:
+        text = (
+            f"In line {worst.line} a request touches {worst.mean:.3g} sectors of {SECTOR_BYTES} bytes "
+            f"on average, where {most:.3g} are enough{_apart(worst)}."
+        )
+        yield _of_request(run, "uncoalesced", text, worst)
     worst = counts.shared_request
     if limits.bank_conflicts is not None and worst is not None and worst.cost > limits.bank_conflicts:
         text = (
             f"In line {worst.line} up to {worst.cost} threads of a warp want different words of "
-            f"{worst.accesses[0].array.name} from one bank of shared memory, so the request takes {worst.cost} "
-            f"passes instead of 1{_apart(worst)}."
+            f"{worst.accesses[0].array.name} from one bank of shared memory, so the request takes "
+            f"{worst.cost} passes instead of 1{_apart(worst)}."
         )
         yield _of_request(run, "bank_conflict", text, worst)
 
@@ -471,8 +467,8 @@ def _repeated(run: Run, results: set[str], limits: Limits) -> Iterator[Finding]:
             lines = tuple(sorted({run.program.line(access.site) for access in worst}))
             index = array.index_of(worst[0].cell)
             text = (
-                f"{element(array.name, index)} is {verb} {_times(len(worst))}{who} ({in_lines(lines)}), where "
-                f"{_times(most)} is enough."
+                f"{element(array.name, index)} is {verb} {_times(len(worst))}{who} ({in_lines(lines)}), "
+                f"where {_times(most)} is enough."
             )
             who_first = (run.thread(worst[0].thread),)
             yield Finding("limit", text, lines[0], lines, array.name, index, who_first)

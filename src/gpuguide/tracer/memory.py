@@ -6,7 +6,6 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import CodeType
 from typing import Any, NamedTuple, Protocol
 
 from gpuguide.errors import ArgumentError
@@ -20,7 +19,8 @@ GUESS = "guesses"
 #: How far back the read lies that a compare-and-swap checks.
 _BACK = 64
 
-Site = tuple[int, int]
+#: The number of a place in the source: an expression of a statement.
+Site = int
 
 
 class KernelError(Exception):
@@ -34,8 +34,9 @@ class KernelError(Exception):
 class Access(NamedTuple):
     """One access of a thread to one cell.
 
-    `site` is the instruction, `thread` the number of the thread in the grid, `epoch` how many barriers its
-    block had passed, `phase` how many operations of its warp since, `turns` the turns of its loops.
+    `site` is the place in the source, `thread` the number of the thread in the grid, `epoch` how many barriers its
+    block had passed, `phase` how many operations of its warp since, `path` stands for the turns of the loops
+    around it.
     """
 
     array: Array
@@ -46,7 +47,7 @@ class Access(NamedTuple):
     epoch: int
     phase: int
     value: Any
-    turns: int
+    path: int
 
 
 class Remark(NamedTuple):
@@ -66,7 +67,7 @@ class Running(Protocol):
 
     number: int
     phase: int
-    turns: int
+    path: int
 
 
 class Log:
@@ -76,21 +77,21 @@ class Log:
         self.thread: Running | None = None
         self.start({})
 
-    def start(self, codes: Mapping[int, CodeType]) -> None:
-        """Begin anew, for a launch of these functions."""
-        self.codes = codes
+    def start(self, sites: Mapping[int, Sequence[Site]]) -> None:
+        """Begin anew, for a launch of functions whose instructions have these places."""
+        self.sites = sites
         self.thread = None
         self.epoch = 0
         self.accesses: list[Access] = []
         self.remarks: list[Remark] = []
 
     def site(self) -> Site:
-        """Return the instruction of the kernel that is being executed."""
-        frame = sys._getframe(2)
-        while id(frame.f_code) not in self.codes:
-            assert frame.f_back is not None
+        """Return the place of the kernel that is being executed."""
+        frame: Any = sys._getframe(2)
+        while (sites := self.sites.get(id(frame.f_code))) is None:
             frame = frame.f_back
-        return id(frame.f_code), frame.f_lasti
+        site: Site = sites[frame.f_lasti >> 1]
+        return site
 
     def remark(self, kind: str, text: str, **where: Any) -> None:
         """Note what the running thread does wrong."""
@@ -262,14 +263,14 @@ class Array:
         if thread is None:
             return
         frame: Any = sys._getframe(2)
-        while id(frame.f_code) not in log.codes:
+        while (sites := log.sites.get(id(frame.f_code))) is None:
             frame = frame.f_back
         log.accesses.append(
             _new_access(
                 Access,
                 (
-                    self, cell, kind, (id(frame.f_code), frame.f_lasti), thread.number, log.epoch,
-                    thread.phase, value, thread.turns,
+                    self, cell, kind, sites[frame.f_lasti >> 1], thread.number, log.epoch,
+                    thread.phase, value, thread.path,
                 ),
             )
         )  # fmt: skip

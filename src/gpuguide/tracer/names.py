@@ -49,7 +49,7 @@ class Dim:
 
 
 class Wait:
-    """What a thread waits for: an operation of its block or of lanes of its warp, and what it brings along."""
+    """What a thread waits for: an operation of its block or warp, and what it brings along."""
 
     __slots__ = ("arguments", "mask", "of_block", "operation")
 
@@ -158,12 +158,12 @@ class Cuda:
         self.threadIdx, self.blockIdx, self.blockDim, self.gridDim = Dim(), Dim(), Dim(), Dim()
         self.laneid = 0
         self.const = SimpleNamespace(array_like=lambda values: values)
-        self.shared_arrays: dict[tuple[int, int], Array] = {}
+        self.shared_arrays: dict[int, Array] = {}
         #: The last array, shared or local, that was made at each place.
-        self.own_arrays: dict[tuple[int, int], Array] = {}
+        self.own_arrays: dict[int, Array] = {}
         self.shared_bytes = 0
         self.fences = 0
-        self.name_at: Callable[[tuple[int, int]], str] = lambda site: "the array"
+        self.name_at: Callable[[int], str] = lambda site: "the array"
         for name in WAITS:
             setattr(self, name, _waiting(name))
         self.threadfence = self.threadfence_block = self.threadfence_system = self._fence
@@ -373,7 +373,7 @@ def _full(shape: Any, value: Any, dtype: Any) -> Array:
 
 
 def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `max` or `min`, whose result has the type that holds all arguments; NaN is only a last resort."""
+    """Return `max` or `min`, whose result has the type that holds all arguments; NaN never wins."""
     wins = Atomic.CHANGES["nanmax" if function is max else "nanmin"]
 
     @functools.wraps(function)
@@ -386,15 +386,10 @@ def _choice(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def kernel_builtins(written: Callable[[str], None]) -> dict[str, Any]:
-    """Return Python's functions for a kernel; what it prints is handed to a function."""
-
-    def note(*values: Any, sep: str = " ", **_: Any) -> None:
-        written(sep.join(map(str, values)))
-
+def kernel_builtins() -> dict[str, Any]:
+    """Return Python's functions as a kernel has them."""
     return {
         **vars(builtins),
-        "print": note,
         "max": _choice(max),
         "min": _choice(min),
         **{name: DTYPES[name] for name in ("int", "float", "bool")},

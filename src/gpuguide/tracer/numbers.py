@@ -105,6 +105,8 @@ def _floating(name: str) -> Callable[[Any, Any], Any]:
         try:
             result = apply(a, b)
         except ZeroDivisionError:
+            if name == "pow":
+                return math.inf
             if name == "mod" or a == 0 or a != a:  # noqa: PLR0124 (NaN)
                 return math.nan
             return math.copysign(math.inf, a) * math.copysign(1.0, b)
@@ -233,7 +235,7 @@ DTYPES |= {other: DTYPES[name] for other, name in _OTHER_NAMES.items()}
 
 
 def dtype_of(given: Any) -> DType:
-    """Return the type that is meant: by a name, a type of NumPy, Numba or Python, or a type of this module."""
+    """Return the type that is meant: by a name, or a type of NumPy, Numba, Python or this module."""
     if isinstance(given, DType):
         return given
     if isinstance(given, type):

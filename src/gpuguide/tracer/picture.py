@@ -36,7 +36,7 @@ class Link(NamedTuple):
 class Picture(NamedTuple):
     """A drawing as data; text and SVG are made of it.
 
-    `top` says what the labels `above` number; `links` and `notes` go by position; `mark` says what marked links mean.
+    `top` says what the labels `above` number, `mark` what marked links mean; the rest goes by position.
     """
 
     heading: str
@@ -49,7 +49,7 @@ class Picture(NamedTuple):
 
 
 def picture(run: Run, finding: Finding, worst: Request | None, most: int) -> Picture | None:
-    """Make the picture of a finding, with at most so many threads and elements; None if there is nothing to draw.
+    """Make the picture of a finding, with at most so many threads and elements; None if there is none.
 
     `worst` is the request of a finding about sectors or banks.
     """
@@ -145,7 +145,7 @@ def _letters(doings: Iterable[str]) -> str:
 
 
 def _thread_axis(grid: Grid, threads: Collection[int], centre: Sequence[int]) -> tuple[str, _Axis]:
-    """Return what the labels of threads number, and their axis: with the block in front if there are several."""
+    """Return what the labels of threads number, and their axis: with the block if there are several."""
     everyone = sorted({*threads, *centre})
     blocks = {number // grid.per_block for number in everyone}
 
@@ -222,7 +222,7 @@ def _of_accesses(run: Run, finding: Finding, array: Array, most: int) -> Picture
 
 
 def _racing(run: Run, finding: Finding, accesses: list[Access]) -> tuple[list[Access], set[Access]]:
-    """Return the accesses of a race's lines, those between two barriers if they are of one block, and which race."""
+    """Return the accesses of a race's lines, between two barriers if of one block, and which race."""
     per_block = run.grid.per_block
     first, second = (run.grid.number(thread) for thread in finding.threads[:2])
     accesses = [access for access in accesses if run.program.line(access.site) in finding.lines]
@@ -250,7 +250,7 @@ def _racing(run: Run, finding: Finding, accesses: list[Access]) -> tuple[list[Ac
 
 
 def _of_request(run: Run, finding: Finding, worst: Request, most: int) -> Picture:
-    """Show which sectors of global memory, or which banks of shared memory, the threads of a warp touch at once."""
+    """Show which sectors, or which banks of shared memory, the threads of a warp touch at once."""
     size = worst.accesses[0].array.itemsize
     width = SECTOR_BYTES if finding.kind == "uncoalesced" else max(size, BANK_BYTES)
     rows = [access.cell * size // width for access in worst.accesses]
@@ -344,7 +344,7 @@ def _of_indices(run: Run, finding: Finding, array: Array, most: int) -> Picture:
 def _by_number(
     run: Run, finding: Finding, array: Array, remarks: list[Remark]
 ) -> tuple[list[_Touched], _Axis, dict[int, str]]:
-    """Let the rows of a vector go on before its first and behind its last element, with their rightful users."""
+    """Let the rows of a vector go on before its first and behind its last element."""
     extent, asked = array.shape[0], [remark.element[0] for remark in remarks]
     touched = [_Touched(each.thread, each.element[0], _LETTERS[each.doing], True) for each in remarks]
     notes = {}

@@ -1,8 +1,9 @@
 """Races of a launch: two accesses to one cell, of which nothing says which one comes first.
 
-They race if different threads make them, one of them writes (an atomic operation beside a plain access counts as
-writing), and nothing puts one before the other: no barrier of their block, no operation of their warp. Blocks never
-wait for each other. Two that write the same do not race: whichever wins, the cell holds it.
+They race if different threads make them, one of them writes (an atomic operation beside a plain access
+counts as writing), and nothing puts one before the other: no barrier of their block, no operation of their
+warp. Blocks never wait for each other. Two that write the same do not race: whichever wins, the cell holds
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _MOST_VALUES = 3
 
 
 class Race(NamedTuple):
-    """Two accesses that race, the lowest ones of their array and lines, and over how many cells such pairs do."""
+    """Two accesses that race, the lowest of their array and lines, and over how many cells such pairs do."""
 
     first: Access
     second: Access
@@ -32,7 +33,7 @@ class Race(NamedTuple):
 def races(
     accesses: Iterable[Access], grid: Grid, line_of: Callable[[Site], int], *, between_blocks: bool = True
 ) -> list[Race]:
-    """Find the races of a launch: one for each array and pair of lines, by the lowest threads of the lowest cell.
+    """Find the races of a launch: one for each array and pair of lines, that over the lowest cell.
 
     Memory of a block counts once for all blocks.
     """

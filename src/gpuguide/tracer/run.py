@@ -18,7 +18,6 @@ from gpuguide.tracer.source import Program, Ready
 __all__ = ["Branch", "Grid", "Run", "Standstill"]
 
 RUNS, WAITS, RETURNED, FAILED = "runs", "waits", "has returned", "has failed"
-_NO_SITE = (0, 0)
 #: A wait takes as long as so many turns of a loop, so a loop that waits and never ends is given up earlier.
 _TURNS_OF_A_WAIT = 40
 
@@ -28,7 +27,7 @@ class Branch(NamedTuple):
 
     site: Site
     thread: int
-    turns: int
+    path: int
     taken: bool
 
 
@@ -111,6 +110,7 @@ class Thread:
         "lane",
         "line",
         "number",
+        "path",
         "phase",
         "state",
         "turns",
@@ -123,7 +123,7 @@ class Thread:
         self.body: Any = None
         self.wait: Wait | None = None
         self.answer: Any = None
-        self.state, self.line, self.phase, self.turns, self.waits = RUNS, 0, 0, 0, 0
+        self.state, self.line, self.phase, self.turns, self.waits, self.path = RUNS, 0, 0, 0, 0, 0
 
 
 class _EndlessError(Exception):
@@ -165,8 +165,11 @@ class Run:
         cuda.blockDim.set(self.grid.block)
         cuda.shared_bytes, cuda.name_at, cuda.fences = self.shared_bytes, program.name_at, 0
         cuda.own_arrays = {}
-        program.tick, program.branch, program.printed = self._tick, self._branch, self._print
-        log.start(program.codes)
+        program.builtins |= {
+            "__enter__": self._enter, "__leave__": self._leave, "__tick__": self._tick, "__branch__": self._branch,
+            "print": self._print,
+        }  # fmt: skip
+        log.start(program.sites)
         numbers.watch.note = self._double
         indices = [self.grid.thread_index(place) for place in range(self.grid.per_block)]
         try:
@@ -194,26 +197,36 @@ class Run:
 
     # --- What is noted ------------------------------------------------------------------------------------
 
-    def _tick(self, line: int) -> None:
+    def _enter(self) -> list[int]:
+        """Begin a loop: the path to it, and its turns."""
+        return [self._now.path if self._now is not None else 0, 0]
+
+    def _leave(self, loop: list[int]) -> None:
+        if self._now is not None:
+            self._now.path = loop[0]
+
+    def _tick(self, line: int, loop: list[int]) -> None:
         thread = self._now
         if thread is not None:
             thread.turns += 1
+            loop[1] += 1
+            thread.path = hash((loop[0], loop[1]))
             if thread.turns > self.most_turns:
                 self.endless = line, thread.number
                 raise _EndlessError
 
     def _branch(self, test: Any) -> Any:
         if self._now is not None:
-            self.branches.append(Branch(log.site(), self._now.number, self._now.turns, bool(test)))
+            self.branches.append(Branch(log.site(), self._now.number, self._now.path, bool(test)))
         return test
 
-    def _print(self, text: str) -> None:
+    def _print(self, *values: Any, sep: str = " ", **_: Any) -> None:
         self.n_printed += 1
         if self.n_printed <= self._most_printed:
-            self.printed.append(text)
+            self.printed.append(sep.join(map(str, values)))
 
     def _double(self, frame: FrameType, what: str) -> None:
-        if self._now is not None and id(frame.f_code) in self.program.codes:
+        if self._now is not None and id(frame.f_code) in self.program.sites:
             self.doubles.setdefault(frame.f_lineno, (what, self._now.number))
 
     # --- A block ------------------------------------------------------------------------------------------
@@ -317,20 +330,7 @@ class Run:
                 return
             if thread.body is None:
                 thread.body = self.kernel.call(*arguments)
-            wait = thread.body.send(thread.answer)
-            thread.waits += 1
-            named = wait.of_block or wait.operation == "activemask" or wait.mask >> thread.lane & 1
-            if not named:
-                text = f"calls {wait.operation} with a mask that does not name its own lane, {thread.lane}"
-                thread.body.throw(KernelError("missing_lane", text))
-            thread.wait = wait
-            innermost = thread.body
-            while isinstance(innermost.gi_yieldfrom, GeneratorType):
-                innermost = innermost.gi_yieldfrom
-            thread.answer, thread.state, thread.line = None, WAITS, innermost.gi_frame.f_lineno
-            if thread.waits * _TURNS_OF_A_WAIT > self.most_turns:
-                self.endless = thread.line, thread.number
-                raise _EndlessError
+            self._wait(thread, thread.body.send(thread.answer))
         except StopIteration as end:
             thread.state, thread.line = RETURNED, end.value or 0
         except _EndlessError:
@@ -344,6 +344,20 @@ class Run:
             self._failed(thread, "exception", f"{type(error).__name__}: {error}", error)
         finally:
             self._now = log.thread = None
+
+    def _wait(self, thread: Thread, wait: Wait) -> None:
+        """Let a thread wait."""
+        if not (wait.of_block or wait.operation == "activemask" or wait.mask >> thread.lane & 1):
+            text = f"calls {wait.operation} with a mask that does not name its own lane, {thread.lane}"
+            thread.body.throw(KernelError("missing_lane", text))
+        innermost = thread.body
+        while isinstance(innermost.gi_yieldfrom, GeneratorType):
+            innermost = innermost.gi_yieldfrom
+        thread.wait, thread.answer, thread.state, thread.line = wait, None, WAITS, innermost.gi_frame.f_lineno
+        thread.waits += 1
+        if thread.waits * _TURNS_OF_A_WAIT > self.most_turns:
+            self.endless = thread.line, thread.number
+            raise _EndlessError
 
     def _answer(self, operation: str, lanes: list[Thread]) -> None:
         """Hand each lane what it asked for; a lane that is not there gives what cannot be right."""
@@ -361,10 +375,10 @@ class Run:
                     self.absent = self.absent or Absent(thread.number, thread.line, operation, source)
 
     def _failed(self, thread: Thread, kind: str, text: str, error: BaseException) -> None:
-        site, at = _NO_SITE, error.__traceback__
+        site, at = 0, error.__traceback__
         while at is not None:
-            if id(at.tb_frame.f_code) in self.program.codes:
-                site = id(at.tb_frame.f_code), at.tb_lasti
+            sites = self.program.sites.get(id(at.tb_frame.f_code))
+            site = site if sites is None else sites[at.tb_lasti >> 1]
             at = at.tb_next
         log.remarks.append(Remark(kind, site, thread.number, text))
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gpuguide.errors import ArgumentError, GpuGuideError
+from gpuguide.errors import ArgumentError
 from gpuguide.tracer.standins import Configured, host_modules
 from gpuguide.tracer.trace import Trace, trace
 
@@ -37,15 +37,17 @@ def run_script(path: Path, arguments: Sequence[str] = (), show: Callable[[str], 
             exec(code, space)  # the reader's own script, which Python would execute, too
         except SystemExit:
             pass
-        except GpuGuideError:
-            raise
         except Exception as error:
             line = next(
                 (at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == str(path)), 0
             )
-            show(f"{path.name} ended in line {line} with {type(error).__name__}: {error}{report.cut_down()}")
+            show(f"{path.name} ended in line {line} with {_in_words(error)}{report.cut_down()}")
     show(report.summary())
     return report.n_wrong
+
+
+def _in_words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 class _Report:

@@ -1,8 +1,8 @@
-"""Makes functions ready to be traced: waiting calls become ``yield``, loop bodies tick, lines stay where they are.
+"""Makes functions ready to be traced: waiting calls become ``yield``, loop bodies tick, lines stay in place.
 
-A function is read from its source text, wherever it was defined, and executed anew. What its names stand for is
-looked up where it was defined, and replaced: Numba, NumPy and `math` by the tracer's, functions that it calls by
-ones that are ready, too. All else is ordinary Python.
+A function is read from its source text, wherever it was defined, and executed anew. What its names stand for
+is looked up where it was defined, and replaced: Numba, NumPy and `math` by the tracer's, functions that it
+calls by ones that are ready, too. All else is ordinary Python.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import CodeType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from gpuguide.errors import ArgumentError
-from gpuguide.tracer.memory import Array, KernelError, array
+from gpuguide.tracer.memory import Array, KernelError, Site, array
 from gpuguide.tracer.names import (
     CUDA,
     WAITS,
@@ -64,17 +64,19 @@ class Program:
         self.math = math_names()
         self.numpy = numpy_names(self.math)
         self.numba = Names("numba", cuda=self.cuda, types=Names("numba.types", **DTYPES), **DTYPES)
-        self.codes: dict[int, CodeType] = {}
+        #: For each code object the place of each instruction. Python may stop an instruction at its start or
+        #: behind what it caches, so a place is that of the expression.
+        self.sites: dict[int, list[Site]] = {}
+        self._codes: list[CodeType] = []
+        self._places: list[tuple[str, int]] = [("", 0)]
         self.watch_branches = watch_branches
-        self.tick: Callable[[int], None] = lambda line: None
-        self.branch: Callable[[Any], Any] = lambda test: test
-        self.printed: Callable[[str], None] = lambda text: None
+        #: Python's functions as kernels have them, and what the rewriting calls: the launch puts in its own.
+        self.builtins = kernel_builtins()
         self._ready: dict[CodeType, Ready] = {}
         self._names_of_arrays: dict[tuple[str, int], str] = {}
         self._written_out: set[tuple[str, int]] = set()
         #: Lines that name a barrier but do not call it.
         self.uncalled: list[tuple[int, str]] = []
-        self._builtins = kernel_builtins(self._print)
 
     def ready(self, function: Any, *, kernel: bool = False) -> Ready:
         """Make a function ready, and all those that it calls."""
@@ -100,8 +102,7 @@ class Program:
         compiled = compile(_as_module(rewriter, node), filename, "exec")
         self._keep(compiled)
         space: dict[str, Any] = {
-            **known, "__builtins__": self._builtins, "__tick__": self._tick, "__branch__": self._branch,
-            "__finish__": _finish, "__name__": function.__module__,
+            **known, "__builtins__": self.builtins, "__finish__": _finish, "__name__": function.__module__,
         }  # fmt: skip
         exec(compiled, space)  # the reader's own function, which a launch would execute, too
         call = space["__traced__" if isinstance(node, ast.Lambda) else node.name]
@@ -112,38 +113,31 @@ class Program:
             space[node.name] = call
         return ready
 
-    def _tick(self, line: int) -> None:
-        self.tick(line)
-
-    def _print(self, text: str) -> None:
-        self.printed(text)
-
-    def _branch(self, test: Any) -> Any:
-        return self.branch(test)
-
     def _keep(self, code: CodeType) -> None:
-        self.codes[id(code)] = code
+        self._codes.append(code)
+        sites, last = [], None
+        for position in code.co_positions():
+            if position != last:
+                last = position
+                self._places.append((code.co_filename, position[0] or 0))
+            sites.append(len(self._places) - 1)
+        self.sites[id(code)] = sites
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 self._keep(constant)
 
-    def line(self, site: tuple[int, int]) -> int:
-        """Return the line of an instruction."""
-        code, offset = self.codes[site[0]], site[1]
-        return next((line for start, end, line in code.co_lines() if start <= offset < end and line), 0)
+    def line(self, site: Site) -> int:
+        """Return the line of a place."""
+        return self._places[site][1]
 
-    def filename(self, site: tuple[int, int]) -> str:
-        """Return the file of an instruction."""
-        return self.codes[site[0]].co_filename
-
-    def is_written_out(self, site: tuple[int, int]) -> bool:
+    def is_written_out(self, site: Site) -> bool:
         """Say whether an index below zero is a number in the source, as in ``x[-1]``, and so is meant."""
-        return (self.filename(site), self.line(site)) in self._written_out
+        return self._places[site] in self._written_out
 
-    def name_at(self, site: tuple[int, int]) -> str:
+    def name_at(self, site: Site) -> str:
         """Return what the array is called that is made by an instruction."""
-        line = self.line(site)
-        return self._names_of_arrays.get((self.filename(site), line), f"the array of line {line}")
+        place = self._places[site]
+        return self._names_of_arrays.get(place, f"the array of line {place[1]}")
 
     # --- What stands for a value --------------------------------------------------------------------------
 
@@ -151,26 +145,22 @@ class Program:
         """Return what a kernel sees in the place of a global value."""
         if value is None or isinstance(value, bool | int | float | str | Array | DType | Wait | Cuda):
             return value
-        if isinstance(value, ModuleType | Names):
-            return self._module(value)
         if isinstance(value, tuple):
             return tuple(map(self.replaced, value))
-        home = str(getattr(value, "__module__", "") or type(value).__module__)
-        root = home.partition(".")[0]
+        if isinstance(value, ModuleType | Names):
+            return self._module(value)
         if hasattr(value, "py_func") or isinstance(value, FunctionType):
             return self._function(value)
-        if root in NUMBA or type(value).__module__.partition(".")[0] in NUMBA:
-            return self._of_numba(value)
-        name = getattr(value, "__name__", "")
+        home = str(getattr(value, "__module__", "") or type(value).__module__)
+        roots = {home.partition(".")[0], type(value).__module__.partition(".")[0]}
         if home == "math":
-            return getattr(self.math, name)
-        if root in ("numpy", "cupy"):
-            return self._of_numpy(value, name)
-        return value
+            return getattr(self.math, value.__name__)
+        make = self._of_numba if roots & {*NUMBA} else self._of_numpy if roots & {"numpy", "cupy"} else None
+        return value if make is None else make(value)
 
     def _function(self, value: Any) -> Any:
         function = getattr(value, "py_func", value)
-        if id(function.__code__) in self.codes or function.__module__.startswith("gpuguide.tracer"):
+        if id(function.__code__) in self.sites or function.__module__.startswith("gpuguide.tracer"):
             return function
         ready = self.ready(function)
 
@@ -202,10 +192,10 @@ class Program:
                     return getattr(self.cuda, name)
         return Names(str(getattr(value, "__name__", type(value).__name__)))
 
-    def _of_numpy(self, value: Any, name: str) -> Any:
+    def _of_numpy(self, value: Any) -> Any:
         kind = getattr(value, "dtype", None)
-        if isinstance(value, type) or type(value).__name__ in ("ufunc", "dtype", "function"):
-            known = name or str(value)
+        if isinstance(value, type) or type(value).__name__ == "ufunc" or not hasattr(value, "shape"):
+            known = getattr(value, "__name__", str(value))
             return DTYPES[known] if known in DTYPES else getattr(self.numpy, known)
         if kind is not None and getattr(value, "shape", None) == ():
             return DTYPES[str(kind)](value.item()) if str(kind) in DTYPES else value
@@ -350,7 +340,7 @@ def _refused(node: Any, text: str) -> KernelError:
 
 
 def _no_such_name(module_name: str, name: str, module: Any, line: int) -> KernelError:
-    """Return the error for a name that a module lacks: a slip of the pen, or what the tracer does not know."""
+    """Return the error for a name that a module lacks: a slip of the pen, or not known to the tracer."""
     near = difflib.get_close_matches(name, [each for each in dir(module) if not each.startswith("_")], 1, 0.7)
     text = f"Line {line} uses {module_name}.{name}, which "
     if near:
@@ -436,12 +426,18 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _visit_loop(self, node: Any) -> Any:
+        """Let each turn tick, and what comes after the loop know that it is over."""
         if isinstance(node, ast.While):
             node.test = self._marked(node.test)
         self.generic_visit(node)
-        tick = ast.Expr(_call("__tick__", ast.Constant(node.lineno)))
-        node.body.insert(0, ast.copy_location(tick, node))
-        return ast.fix_missing_locations(node)
+        name = f"__loop_{node.lineno}__"
+        enter = ast.Assign([ast.Name(name, ast.Store())], _call("__enter__"))
+        loop = ast.Name(name, ast.Load())
+        node.body.insert(
+            0, ast.copy_location(ast.Expr(_call("__tick__", ast.Constant(node.lineno), loop)), node)
+        )
+        leave = ast.Expr(_call("__leave__", loop))
+        return [ast.copy_location(enter, node), node, ast.copy_location(leave, node)]
 
     visit_For = visit_While = _visit_loop  # noqa: N815
 
@@ -455,9 +451,13 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Let a function within a kernel return what it does."""
         kernel, self.kernel = self.kernel, False
-        self.generic_visit(node)
+        self.visit_body(node)
         self.kernel = kernel
         return node
+
+    def visit_body(self, node: ast.FunctionDef) -> None:
+        """Rewrite what a function does."""
+        self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
         """Let a kernel that waits hand over the line where a thread leaves it."""
@@ -470,8 +470,8 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(_call("__branch__", test), test) if self.branches else test
 
 
-def _call(name: str, argument: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), [argument], [])
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), [*arguments], [])
 
 
 def _as_module(rewriter: _Rewriter, node: Any) -> ast.Module:
@@ -480,6 +480,6 @@ def _as_module(rewriter: _Rewriter, node: Any) -> ast.Module:
         target = ast.Name("__traced__", ast.Store())
         body: ast.stmt = ast.copy_location(ast.Assign([target], rewriter.visit(node)), node)
     else:
-        node.body = [rewriter.visit(statement) for statement in node.body]
+        rewriter.visit_body(node)
         body = node
     return ast.fix_missing_locations(ast.Module([body], []))

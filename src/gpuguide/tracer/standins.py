@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import linecache
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from gpuguide.tracer.source import NUMBA, Program
 
 __all__ = ["Configured", "Kernel", "Loaded", "host_modules", "load"]
 
+_numbers = itertools.count(1)
 Launched = Callable[["Configured", Sequence[Any]], Any]
 
 
@@ -62,7 +64,7 @@ class Loaded(SimpleNamespace):
     functions: Mapping[str, Any]
 
 
-def load(source: str, filename: str = "<answer>", *, launched: Launched | None = None) -> Loaded:
+def load(source: str, filename: str = "", *, launched: Launched | None = None) -> Loaded:
     """Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place.
 
     Parameters
@@ -70,7 +72,7 @@ def load(source: str, filename: str = "<answer>", *, launched: Launched | None =
     source : str
         The text.
     filename : str
-        What its file is called; tracebacks and findings name its lines.
+        What its file is called.
     launched : callable, optional
         Gets each launch that the file itself makes, and its arguments; by default they are left out.
 
@@ -79,6 +81,7 @@ def load(source: str, filename: str = "<answer>", *, launched: Launched | None =
     Loaded
         Its names as attributes; `functions` holds the functions and kernels that it defines, in their order.
     """
+    filename = filename or f"<answer {next(_numbers)}>"
     code = compile(source, filename, "exec")
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename
     modules = host_modules(launched or (lambda configured, arguments: None))
@@ -229,7 +232,7 @@ _NOT_KNOWN = ("RawKernel", "RawModule", "ElementwiseKernel", "ReductionKernel", 
 
 
 class HostCupy(Names):
-    """`cupy`: functions of NumPy, whose results are arrays on the GPU; without NumPy, arrays can be made only."""
+    """`cupy`: functions of NumPy, whose results are arrays on the GPU; without NumPy it only makes arrays."""
 
     def __init__(self) -> None:
         super().__init__("cupy")

@@ -187,15 +187,16 @@ def trace(
     """Run a launch of a Numba kernel thread by thread in plain Python, and say what is wrong with it.
 
     It needs no GPU. It finds indices out of bounds, races, barriers that not all threads reach, reads of
-    shared memory that nobody wrote, changed inputs, and float64 by accident, and names thread, element and line.
+    shared memory that nobody wrote, changed inputs, and float64 by accident, and names thread, element and
+    line.
 
     Parameters
     ----------
     configured : kernel[blocks, threads]
         A kernel of numba-cuda, of its simulator or of numba-cuda-mlir, with its blocks and threads.
     *arguments : array or number
-        What the kernel is called with: arrays of NumPy or CuPy, lists, or numbers. The arrays hold the results
-        afterwards.
+        What the kernel is called with: arrays of NumPy or CuPy, lists, or numbers. The arrays hold the
+        results afterwards.
     inputs : iterable of str
         Names of parameters whose arrays the kernel should leave as they are.
     most_threads : int
@@ -251,7 +252,7 @@ def trace(
 
 
 def _configuration(configured: Any) -> tuple[Any, Any, Any, int]:
-    """Return function, blocks, threads and shared bytes of a configured kernel: numba-cuda's, or its simulator's."""
+    """Return function, blocks, threads and shared bytes of what Numba, or its simulator, configured."""
     kernel = getattr(configured, "dispatcher", None) or getattr(configured, "kernel", None) or configured
     function = getattr(kernel, "py_func", None)
     size = [

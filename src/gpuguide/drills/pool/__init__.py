@@ -64,6 +64,7 @@ beginner makes, with the kind of finding that must come first: ``Mistake("i < ou
 word of your own. ``pytest tests/drills -k NAME`` tests solution, start, mistakes, and mutants of a kernel.
 Read the verdicts, too: ``python tests/drills/test_golden_verdicts.py NAME`` writes them to
 ``tests/drills/verdicts/NAME.txt``, ``python -m gpuguide.drills.worker NAME FILE`` gives that on any file.
+Mutants that do what the solution does stand in ``tests/drills/equivalent.toml``, with the reason.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from random import Random
 
 from gpuguide.drills.launches import COVERING, array
 from gpuguide.drills.model import KernelExercise, Launch, Limits, Mistake
+from gpuguide.tracer.findings import count
 
 BINS = (1, 7, 16, 40, 7, 16, 7, 3)
 BEYOND = (2**30, -(2**31), 10**9)
@@ -16,7 +17,7 @@ def launches():
         values[::5] = [random.choice((*BEYOND, bins - 1)) for _ in values[::5]]
         expected = {"counts": [values.count(b) for b in range(bins)]}
         arguments = {"values": array(values, "int32"), "counts": array([0] * bins, "int32")}
-        yield Launch(f"n = {n}, {bins} bins", blocks, threads, arguments, expected)
+        yield Launch(f"n = {n}, {count(bins, 'bin')}", blocks, threads, arguments, expected)
 
 
 EXERCISE = KernelExercise(
