@@ -51,7 +51,7 @@ def judge(case, parts):
         answer, how = reduced(parts, readings, order)
         again = " It was right before: does a part remember something?" if how in before else ""
         before.add(how)
-        how = how if len(readings) < 4 else f"put together {words}, the mean"
+        how = how if len(readings) < 4 else f"Put together {words}, the mean"
         right = is_number(answer) and near(answer, expected, 1e-9)
         require(right, f"{how} must be {expected}; got {shown(answer)}.{again}")
 
@@ -61,7 +61,7 @@ def reduced(parts, readings, order):
     map_one, reduce_two, identity, finish = parts
     random = Random(order)
     values = [(map_one(x), f"map_one({x})") for x in readings]
-    if order > 1 or not values:
+    if (order > 1 and len(values) > 2) or not values:
         map_one(50)  # another list is being reduced, too
         values.insert(random.randint(0, len(values)), (identity, "identity"))
     while len(values) > 1:

@@ -32,8 +32,8 @@ def cases():
     try:
         import array_api_strict
     except ImportError:
-        message = 'This exercise needs array-api-strict, which is not installed: pip install "array-api-strict>=2.4,<3".'
-        raise BackendError(message) from None
+        needs = "This exercise needs array-api-strict, which is not installed"
+        raise BackendError(f'{needs}: pip install "array-api-strict>=2.4,<3".') from None
     # 0 / 0 is judged by what becomes of it.
     with np.errstate(invalid="ignore", divide="ignore"):
         for rows, columns, dtype in TABLES:

@@ -12,7 +12,7 @@ from gpuguide.drills.judging import (
     samples_of,
     seconds,
     shown,
-)  # fmt: skip
+)
 from gpuguide.drills.model import Case, HostExercise, Mistake
 from gpuguide.drills.stand_in_cupy import Array, Cupy, bounds
 from gpuguide.drills.virtual_gpu import Costs, VirtualGpu
@@ -52,8 +52,7 @@ def cases():
         gpu = VirtualGpu(Costs(launch_s=1e-7, wake_s=1e-7, in_rate=link_rate, out_rate=link_rate))
         image = np.random.default_rng(1).integers(0, 255, shape).astype(dtype)
         blur, out = Blur(gpu, cpu_rate, gpu_rate), np.ones_like(image)
-        cpu_s, n = image.nbytes / cpu_rate, image.nbytes
-        fair = {CPU: cpu_s, GPU: 2 * n / link_rate + n / gpu_rate}
+        fair = {CPU: image.nbytes / cpu_rate, GPU: image.nbytes * (2 / link_rate + 1 / gpu_rate)}
         text = f"On a machine with {about}, with an image of {image.dtype}"
         yield Case(text, (Cupy(gpu), gpu.clock, blur, image, out), changes=(4,), extra=fair)
 
