@@ -47,7 +47,7 @@ class NoGpuError(GpuGuideError):
 
 
 class BackendError(GpuGuideError):
-    """CuPy or Numba is missing, or does not work with the other packages installed."""
+    """A library such as CuPy or Numba is missing, or does not work with the other packages installed."""
 
 
 class ArgumentError(GpuGuideError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from reprlib import Repr
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from gpuguide.tracer.findings import joined
 
 __all__ = [
     "RefusedError",
+    "Sample",
     "at_most",
     "clock_mistake",
     "data_of",
@@ -29,6 +31,7 @@ __all__ = [
     "on_one_side",
     "refuse",
     "require",
+    "samples_of",
     "seconds",
     "shown",
     "times",
@@ -103,27 +106,54 @@ def in_time(gpu: VirtualGpu, best_s: float, slack: float = 0.05) -> None:
     refuse("limit", message)
 
 
-def clock_mistake(gpu: VirtualGpu, name: str) -> None:
-    """Refuse the readings of the clock around a step of some name, if they are at fault."""
-    clock = [place for place, step in enumerate(gpu.log) if step.kind == "clock"]
-    spans = [(a, b) for a, b in pairwise(clock) if any(step.name == name for step in gpu.log[a:b])]
-    require(bool(spans), f"The clock was never read just before and just after {name}.")
+@dataclass(frozen=True)
+class Sample:
+    """What happened between two readings of the clock, and before them."""
+
+    start: Step
+    stop: Step
+    steps: list[Step]
+    before: list[Step]
+
+    @property
+    def seconds(self) -> float:
+        """The time between the two readings."""
+        return self.stop.end_s - self.start.end_s
+
+
+def samples_of(gpu: VirtualGpu, name: str) -> list[Sample]:
+    """Return what happened between readings of the clock, where a step of some name is in between."""
+    log, clock = gpu.log, [place for place, step in enumerate(gpu.log) if step.kind == "clock"]
+    samples = [Sample(log[a], log[b], log[a + 1 : b], log[:a]) for a, b in pairwise(clock)]
+    return [sample for sample in samples if any(step.name == name for step in sample.steps)]
+
+
+def clock_mistake(gpu: VirtualGpu, name: str, begin: str = "") -> None:
+    """Refuse the readings of the clock around a step of some name, if they are at fault.
+
+    `begin` is a sentence that comes first.
+    """
+    samples = samples_of(gpu, name)
+    never = f"{begin} The clock was never read just before and just after {name}."
+    require(bool(samples), never.lstrip())
     # The last sample counts most: a first one that compiles is often thrown away.
-    for a, b in (spans[-1], *spans):
-        start, stop, inside = gpu.log[a], gpu.log[b], gpu.log[a + 1 : b]
-        for step in inside:
+    for sample in (samples[-1], *samples):
+        for step in sample.steps:
             if step.compiled:
-                refuse("wrong", f"The first call of {name} compiled it while the clock ran.", (step,))
-        for step in gpu.log[:a]:
-            if step.done_s > start.end_s:
-                late = seconds(step.done_s - start.end_s)
-                message = f"The clock started while the GPU was busy: {step.name} had {late} left."
-                refuse("wrong", message, (start,))
-        for step in inside:
-            if step.done_s > stop.begin_s:
-                late = seconds(step.done_s - stop.begin_s)
-                message = f"The clock stopped while the GPU was still at work: {step.name} had {late} left."
-                refuse("wrong", message, (stop,))
+                message = f"{begin} The first call of {step.name} compiled it while the clock ran."
+                refuse("wrong", message.lstrip(), (step,))
+        for step in sample.before:
+            if step.done_s > sample.start.end_s:
+                late = seconds(step.done_s - sample.start.end_s)
+                message = f"{begin} The clock started while the GPU was busy: {step.name} had {late} left."
+                refuse("wrong", message.lstrip(), (sample.start,))
+        for step in sample.steps:
+            if step.done_s > sample.stop.begin_s:
+                late = seconds(step.done_s - sample.stop.begin_s)
+                message = (
+                    f"{begin} The clock stopped while the GPU was still at work: {step.name} had {late} left."
+                )
+                refuse("wrong", message.lstrip(), (sample.stop,))
 
 
 def on_one_side(gpu: VirtualGpu) -> None:

@@ -43,10 +43,11 @@ What the tracer finds needs no data: indices out of range, races, barriers, unse
 
 **A function of the host** (`HostExercise`; read `count_transfers`, `warm_start`, `fork_and_join`,
 `halo_exchange`). ``cases()`` yields `Case` objects: how sentences on it begin, the arguments, and what must
-come back. The engine calls the function, compares the result (`ANYTHING` leaves that to the judge), and
-looks whether an argument was changed. ``judge(case, result)``, if there is one, asserts the rest by
-`judging.require`, `at_most`, `in_order`, `in_time`, `clock_mistake`: one sentence that says what happened,
-how often, in which lines, and what is enough. It may return a sentence that is shown with a pass.
+come back. The engine calls the function, compares the result (`ANYTHING` leaves that to the judge), and looks
+whether an argument was changed. ``judge(case, result)``, if there is one, asserts the rest by
+`judging.require`, `at_most`, `in_order`, `in_time`, `clock_mistake`, `samples_of`: one sentence that says
+what happened, how often, in which lines, and what is enough. It may return a sentence that is shown with a
+pass.
 
 - ``Cupy()`` stands in for CuPy: NumPy's functions on arrays of the GPU. ``cp.put(x)`` makes an input that
   is there already, ``cp.gpu.steps("launch", "to_device", "to_host", "wait", "clock")`` is the log, and a
