@@ -22,7 +22,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=15,
     teaches="A barrier separates reading from writing, and every thread of the block must reach it.",
-    pages=("shared_memory",),
+    pages=("segmented_sieve", "how_a_gpu_works"),
     tags=("barrier", "block", "race"),
     launches=launches,
     limits=Limits(loop_turns=2),
