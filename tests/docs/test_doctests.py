@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gpuguide
-from gpuguide import exercises
+from gpuguide import drills
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(gpuguide.__file__).parent
@@ -20,7 +20,7 @@ FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL | doctest.DONT_ACCEPT
 def module_names():
     """Every module that holds an example; the texts that readers start from and compare with are none."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.stem not in ("stub", "solution") and ">>> " in path.read_text(encoding="utf-8"):
+        if path.stem not in ("start", "solution") and ">>> " in path.read_text(encoding="utf-8"):
             parts = path.relative_to(PACKAGE).with_suffix("").parts
             yield ".".join(("gpuguide", *(part for part in parts if part != "__init__")))
 
@@ -69,7 +69,7 @@ def test_the_examples_of_a_module_run(module, monkeypatch, tmp_path):
 
 
 def test_every_public_name_is_listed():
-    packages = (gpuguide, exercises)
+    packages = (gpuguide, drills)
     public = {f"{package.__name__}.{name}" for package in packages for name in package.__all__}
     assert public - {name for name, _ in listed_objects()} == set()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide.drills import model
+from gpuguide.drills.model import KernelExercise, Launch
 from gpuguide_docs.show import exercise_pool
 
 STATEMENT = """\
@@ -20,8 +21,8 @@ out[i] = x[i] + 1
 
 See [why](https://why.example).
 """
-HINTS = "Look at `x`.\n---\nThere is an index beyond the end.\n"
-STUB = '''\
+HINTS = "---\nLook at `x`.\n---\nThere is an index beyond the end.\n"
+START = '''\
 from numba import cuda
 
 
@@ -41,22 +42,21 @@ def add_kernel(x, out):
     if i < out.size:
         out[i] = x[i] + 1
 '''
-TEXTS = {"statement.md": STATEMENT, "hints.md": HINTS, "stub.py": STUB, "solution.py": SOLUTION}
+TEXTS = {"task.md": STATEMENT + HINTS, "start.py": START, "solution.py": SOLUTION}
 ENTRY = '''\
 """An exercise of the tests."""
 
-from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.drills.model import KernelExercise
 
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="{name}",
     title="{title}",
     level="{level}",
     minutes=5,
     teaches="It teaches {name}.",
-    task=KernelTask(calls=list),
-    lanes=("simulator",),
     pages=("toy",),
     tags=({tag!r},),
+    launches=list,
 )
 '''
 INIT = '''\
@@ -76,13 +76,13 @@ def names():
 def get(name):
     if name not in ORDER:
         raise unknown("exercise", name, ORDER)
-    return import_module(f"gpuguide.exercises.pool.{name}.exercise").EXERCISE
+    return import_module(f"gpuguide.drills.pool.{name}.exercise").EXERCISE
 '''
 
 
 def write_pool(package: Path) -> None:
     """Put the two exercises in the place of a package's own."""
-    folder = package / "exercises" / "pool"
+    folder = package / "drills" / "pool"
     shutil.rmtree(folder)
     for name, title, level, tag in (
         ("add_one", "Add one", "beginner", "grid"),
@@ -94,34 +94,31 @@ def write_pool(package: Path) -> None:
     (folder / "__init__.py").write_text(INIT, encoding="utf-8")
 
 
-def _texts(folder: Path, **changes: str) -> Path:
+def _texts(folder: Path, **changes: str) -> None:
     folder.mkdir(parents=True)
     for name, text in TEXTS.items():
         (folder / name).write_text(changes.get(name.partition(".")[0], text), encoding="utf-8")
-    return folder
 
 
-def _calls() -> list[Call]:
+def _launches() -> list[Launch]:
     return []
 
 
-def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, Exercise]:
+def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, KernelExercise]:
     """Have this process know the two exercises; `texts` and `changes` are those of the first."""
     common = {
         "level": "beginner",
         "minutes": 5,
-        "task": KernelTask(calls=_calls),
-        "lanes": ("simulator",),
+        "launches": _launches,
         "pages": ("first",),
         "tags": ("grid",),
     }
     one = {"title": "Add one", "teaches": "It teaches one.", **common, **changes}
     two = {**common, "title": "Add two", "teaches": "It teaches two.", "pages": (), "level": "advanced"}
     two["tags"] = ("shared memory",)
-    known = {
-        "add_one": Exercise(name="add_one", folder=_texts(folder / "add_one", **(texts or {})), **one),
-        "add_two": Exercise(name="add_two", folder=_texts(folder / "add_two"), **two),
-    }
+    _texts(folder / "add_one", **(texts or {}))
+    _texts(folder / "add_two")
+    known = {"add_one": KernelExercise(name="add_one", **one), "add_two": KernelExercise(name="add_two", **two)}
 
     def get(name):
         from gpuguide.errors import unknown
@@ -130,6 +127,7 @@ def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, E
             raise unknown("exercise", name, known)
         return known[name]
 
+    monkeypatch.setattr(model, "POOL", folder)
     monkeypatch.setattr(exercise_pool.pool, "get", get)
     monkeypatch.setattr(exercise_pool.pool, "names", lambda: list(known))
     return known

@@ -57,6 +57,13 @@ class Exercise:
         Pages of the guide that it practises.
     tags : tuple of str
         What it is about.
+
+    Examples
+    --------
+    >>> from gpuguide.drills import get
+    >>> exercise = get("guard")
+    >>> exercise.level, exercise.minutes, exercise.parameters
+    ('beginner', 5, ('a', 'b', 'out'))
     """
 
     name: str

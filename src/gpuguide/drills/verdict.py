@@ -34,6 +34,13 @@ class Verdict:
         What judging it found.
     gpu : str
         What a GPU said, if it was asked.
+
+    Examples
+    --------
+    >>> from gpuguide.drills import check, get
+    >>> verdict = check("guard", get("guard").start)
+    >>> verdict.passed, verdict.findings[0].kind
+    (False, 'out_of_range')
     """
 
     exercise: Exercise
