@@ -1,6 +1,7 @@
 """The order of the rooms, read from the folders: imports go down only, and the package loads little."""
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -130,6 +131,19 @@ def test_imports_go_down_only() -> None:
     """Not even for types, and not between two rooms of one level."""
     upward = between_rooms(lambda here, there: LEVELS[there] >= LEVELS[here])
     assert not upward, f"upward or sideways:\n{lines(upward)}"
+
+
+def test_the_tracer_knows_errors_alone() -> None:
+    """So that it runs in a Python that has neither NumPy nor Numba."""
+    wrong = [
+        str(each)
+        for each in all_imports()
+        if room(each.module) == "gpuguide.tracer"
+        and room(each.name) not in ("gpuguide.tracer", "gpuguide.errors")
+        and each.name.partition(".")[0]
+        not in {*sys.stdlib_module_names, "numpy"}  # which it uses if it is there
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_replay_knows_recordings_alone() -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gpuguide.measure.study import Study
     from gpuguide.recordings.store import load
     from gpuguide.results.records import Traffic
-    from gpuguide.tracer.trace import Trace, trace
+    from gpuguide.tracer.report import Trace
+    from gpuguide.tracer.trace import trace
     from gpuguide.version import __version__ as __version__
 
 __all__ = [
@@ -50,7 +51,7 @@ _HOMES = {
     # Not in this file, which is part of every measuring key: a new version makes no recording stale.
     "__version__": ("version", "__version__"),
     "Study": ("measure.study", "Study"),
-    "Trace": ("tracer.trace", "Trace"),
+    "Trace": ("tracer.report", "Trace"),
     "Traffic": ("results.records", "Traffic"),
     "Variant": ("measure.plan", "Variant"),
     "benchmark": ("measure.benchmark", "benchmark"),

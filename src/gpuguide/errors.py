@@ -5,7 +5,6 @@ Every message says what was expected, what was found, and what to do about it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -134,6 +133,8 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameErro
     >>> print(unknown("size", 12, []))
     Unknown size 12. There is none at all.
     """
+    import difflib  # here, because it takes longer to import than all the rest
+
     candidates = list(known)
     if not candidates:
         return UnknownNameError(f"Unknown {kind} {name!r}. There is none at all.")

@@ -192,7 +192,8 @@ def k(x):
     x[i] = np.float32(math.sqrt(TABLE[0] * TABLE[0] + TABLE[1] * TABLE[1]))
 ''')
 x = tracer.array([0, 0], "float32")
-trace = tracer.launch(answer.k, 1, 2, {"x": x}, expected={"x": [5, 5]}, limits=tracer.Limits(sectors_per_request=4))
+trace = tracer.launch(answer.k, 1, 2, {"x": x}, expected={"x": [5, 5]},
+limits=tracer.Limits(sectors_per_request=4))
 print(trace.passed, x.tolist())
 """
 

@@ -55,7 +55,7 @@ def test_sectors(index: str, dtype: str, sectors: int) -> None:
     ],
 )
 def test_bank_conflicts(shape: str, dtype: str, index: str, passes: int) -> None:
-    source = f"def k(x):\n    i = cuda.threadIdx.x\n    s = cuda.shared.array({shape}, x.dtype)\n    s[{index}] = 1\n"
+    source = f"def k(x):\n    i, s = cuda.grid(1), cuda.shared.array({shape}, x.dtype)\n    s[{index}] = 1"
     counts = trace(source, 32, zeros(1, dtype=dtype)).counts
     assert counts.bank_conflicts == passes
     assert counts.shared_bytes > 0
@@ -72,7 +72,8 @@ def test_turns_atomics_barriers_and_branches() -> None:
     assert "64 atomic operations" in str(counts)
 
 
-TWICE = "def k(x, out):\n    i = cuda.grid(1)\n    out[i] = x[i] + x[i]\n"
+TWICE = "def k(x, out):\n    i = cuda.grid(1)\n    out[i] = x[i]\n    out[i] = x[i]\n"
+MERGED = "def k(x, out):\n    i = cuda.grid(1)\n    out[i] = x[i] + x[i]\n"
 ONE = (
     "def k(x, out):\n    if cuda.grid(1) == 0:\n        for i in range(x.size):\n            out[i] = x[i]\n"
 )
@@ -82,11 +83,17 @@ SUM = "def k(x, out):\n    cuda.atomic.add(out, 0, x[cuda.grid(1)])\n"
 @pytest.mark.parametrize(
     ("source", "limits", "text"),
     [
-        (TWICE, {"reads_per_element": 1}, "x[0] is read twice (in line 5), where once is enough"),
+        (TWICE, {"reads_per_element": 1}, "x[0] is read twice (in lines 5 and 6), where once is enough"),
         (TWICE, {"reads_per_block": 1}, "x[0] is read twice by one block"),
         (TWICE, {"reads_per_element": 2}, ""),
+        (TWICE, {"writes_per_element": 1}, "out[0] is written twice"),
+        (MERGED, {"reads_per_element": 1}, ""),
         (ONE, {"active_threads": 0.9}, "Only 1 thread of 64 touched the arrays"),
-        (ONE, {"loop_turns": 3}, "A thread makes 64 turns of loops, where 3 are enough"),
+        (
+            ONE,
+            {"loop_turns": 3},
+            "A thread makes 64 turns of loops, where 3 are enough. Most are those of line 5",
+        ),
         (SUM, {"atomics": 2}, "The launch makes 64 atomic operations on global memory, where 2 are enough"),
         (SUM, {"atomics_per_block": 1}, "A block makes 32 atomic operations"),
         (

@@ -101,7 +101,8 @@ def smooth(x, out):
     out[i] = x[(i + 1) % x.size]
 """,
         2, 32, lambda: [floats(64), floats(64)],
-        "race", 4, "blocks do not wait for each other: cuda.syncthreads() waits for the threads of one block only",
+        "race", 4, "blocks do not wait for each other: cuda.syncthreads() waits for the threads of one "
+        "block only",
     ),
     Case(
         "a write far outside",
@@ -112,7 +113,8 @@ def far(x):
     x[i * 1000] = 1
 """,
         1, 4, lambda: [floats(10)],
-        "out_of_range", 4, "Thread 1 of block 0 writes x[1000] in line 4, but x has 10 elements. The same holds for 2",
+        "out_of_range", 4, "Thread 1 of block 0 writes x[1000] in line 4, but x has 10 elements. The "
+        "same holds for 2",
     ),
     Case(
         "row and column swapped in a guard of a non-square array",
@@ -135,7 +137,8 @@ def double(x):
     x[i] = x[i] + x[i]
 """,
         2, 32, lambda: [floats(40)],
-        "out_of_range", 4, "Thread 8 of block 1 reads x[40] in line 4, but x has 40 elements. The same holds for 23",
+        "out_of_range", 4, "Thread 8 of block 1 reads x[40] in line 4, but x has 40 elements. The same "
+        "holds for 23",
     ),
 ]  # fmt: skip
 
@@ -148,7 +151,8 @@ OTHERS = [
     ),
     Case(
         "shared memory that nobody wrote",
-        "@cuda.jit\ndef unset(out):\n    s = cuda.shared.array(32, int32)\n    out[cuda.threadIdx.x] = s[cuda.threadIdx.x]\n",
+        "@cuda.jit\ndef unset(out):\n    s = cuda.shared.array(32, int32)\n"
+        "    out[cuda.threadIdx.x] = s[cuda.threadIdx.x]\n",
         1, 4, lambda: [floats(4)],
         "uninitialised", 4, "reads s[0] in line 4, where nothing was written before. The same holds for 3",
     ),
@@ -156,13 +160,15 @@ OTHERS = [
         "an input that was changed",
         "@cuda.jit\ndef change(x, out):\n    i = cuda.grid(1)\n    x[i] = 7\n    out[i] = 7\n",
         1, 2, lambda: {"x": floats(2), "out": floats(2)},
-        "input_changed", 4, "x[0] is an input and was changed, from 0.0 to 7.0", {"expected": {"out": [7, 7]}},
+        "input_changed", 4, "x[0] is an input and was changed, from 0.0 to 7.0", {"expected": {"out":
+        [7, 7]}},
     ),
     Case(
         "a wrong result, which names who wrote it",
         "@cuda.jit\ndef wrong(out):\n    i = cuda.grid(1)\n    out[i] = i * i\n",
         1, 4, lambda: {"out": floats(4)},
-        "wrong", 4, "out[2] should be 5.0 and is 4.0 (by thread 2 of block 0, in line 4); 1 of 4 elements is wrong.",
+        "wrong", 4, "out[2] should be 5.0 and is 4.0 (by thread 2 of block 0, in line 4); 1 of 4 "
+        "elements is wrong.",
         {"expected": {"out": [0, 1, 5, 9]}},
     ),
     Case(
@@ -179,19 +185,22 @@ OTHERS = [
     ),
     Case(
         "a barrier inside a guard",
-        "@cuda.jit\ndef guard(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        x[i] += 1\n        cuda.syncthreads()\n",
+        "@cuda.jit\ndef guard(x):\n    i = cuda.grid(1)\n    if i < x.size:\n        x[i] += 1\n"
+        "        cuda.syncthreads()\n",
         1, 32, lambda: [floats(20)],
         "divergent_barrier", 6, "thread 20 of the same block has come to its end, because an if or a loop",
     ),
     Case(
         "a shuffle that some lanes never reach",
-        "@cuda.jit\ndef part(x):\n    i = cuda.grid(1)\n    if i < 16:\n        x[i] = cuda.shfl_down_sync(0xFFFFFFFF, x[i], 1)\n    else:\n        cuda.syncthreads()\n",
+        "@cuda.jit\ndef part(x):\n    i = cuda.grid(1)\n    if i < 16:\n"
+        "        x[i] = cuda.shfl_down_sync(0xFFFFFFFF, x[i], 1)\n    else:\n        cuda.syncthreads()\n",
         1, 32, lambda: [floats(32)],
         "missing_lane", 5, "waits in shfl_down_sync in line 5 for lanes of its warp that never come",
     ),
     Case(
         "the value of a lane that the block does not have",
-        "@cuda.jit\ndef lanes(x):\n    i = cuda.grid(1)\n    x[i] = cuda.shfl_down_sync(0xFFFFFFFF, x[i], 1)\n",
+        "@cuda.jit\ndef lanes(x):\n    i = cuda.grid(1)\n"
+        "    x[i] = cuda.shfl_down_sync(0xFFFFFFFF, x[i], 1)\n",
         1, 4, lambda: {"x": floats(4)},
         "missing_lane", 4, "the value of lane 4 of its warp", {"expected": {"x": [1, 2, 3, 3]}},
     ),
@@ -217,7 +226,7 @@ OTHERS = [
         "a shared array whose shape the compiler cannot know",
         "@cuda.jit\ndef dynamic(x):\n    s = cuda.shared.array(cuda.blockDim.x, float32)\n    s[0] = x[0]\n",
         1, 1, lambda: [floats(2)],
-        "compile", 3, "the compiler must know the shape",
+        "compile", 3, "Numba must know it",
     ),
     Case(
         "more shared memory than a block has",
@@ -239,7 +248,8 @@ OTHERS = [
     ),
     Case(
         "a barrier without parentheses",
-        "@cuda.jit\ndef named(x):\n    i = cuda.grid(1)\n    v = x[(i + 1) % 4]\n    cuda.syncthreads\n    x[i] = v\n",
+        "@cuda.jit\ndef named(x):\n    i = cuda.grid(1)\n    v = x[(i + 1) % 4]\n"
+        "    cuda.syncthreads\n    x[i] = v\n",
         1, 4, lambda: [floats(4)],
         "race", 4, "Line 5 names cuda.syncthreads, but does not call it",
     ),
@@ -247,12 +257,14 @@ OTHERS = [
         "columns where rows would be coalesced",
         "@cuda.jit\ndef columns(a):\n    i = cuda.threadIdx.x\n    a[i, 0] = 1\n",
         1, 32, lambda: {"a": tracer.empty((32, 8))},
-        "uncoalesced", 4, "touches 32 sectors of 32 bytes on average, where 4 are enough: neighbouring threads take elements that lie 8 apart",
+        "uncoalesced", 4, "touches 32 sectors of 32 bytes on average, where 4 are enough: neighbouring "
+        "threads take elements that lie 8 apart",
         {"limits": tracer.Limits(sectors_per_request=4)},
     ),
     Case(
         "a bank conflict",
-        "@cuda.jit\ndef banks(x):\n    s = cuda.shared.array((32, 32), float32)\n    s[cuda.threadIdx.x, 0] = 1\n",
+        "@cuda.jit\ndef banks(x):\n    s = cuda.shared.array((32, 32), float32)\n"
+        "    s[cuda.threadIdx.x, 0] = 1\n",
         1, 32, lambda: [floats(1)],
         "bank_conflict", 4, "up to 32 threads of a warp want different words of s",
         {"limits": tracer.Limits(bank_conflicts=1)},
@@ -295,10 +307,10 @@ def total(x, out):
         cuda.atomic.add(out, 0, sums[0] + sums[1])
 """
 TILED = """\
-N = 4
+N, WIDE = 4, 4 + 1
 @cuda.jit("void(float32[:, :], float32[:, :])")
 def transpose(a, out):
-    tile = cuda.shared.array((N, N + 1), dtype=a.dtype)
+    tile = cuda.shared.array((N, WIDE), dtype=a.dtype)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     tile[y, x] = a[y, x]
     cuda.syncthreads()
@@ -338,10 +350,12 @@ def wait_by_name(x):
 @pytest.mark.parametrize(
     ("source", "block", "arguments", "expected"),
     [
-        (SHUFFLED, 64, {"x": tracer.array(range(64), "int32"), "out": tracer.array([1], "int32")}, {"out": [2017]}),
+        (SHUFFLED, 64, {"x": tracer.array(range(64), "int32"), "out": tracer.array([1], "int32")},
+        {"out": [2017]}),
         (TILED, (4, 4), {"a": tracer.array(range(16), "float32", (4, 4)), "out": tracer.empty((4, 4))},
          {"out": [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]}),
-        (GUESSED, 8, {"x": tracer.array(range(8), "int32"), "out": tracer.array([3], "int32")}, {"out": [31]}),
+        (GUESSED, 8, {"x": tracer.array(range(8), "int32"), "out": tracer.array([3], "int32")}, {"out":
+        [31]}),
         (CLOSED, 3, {"x": tracer.array([1, 4, 9], "float32")}, {"x": [2, 4, 6]}),
         (PASSED_ON, 32, {"x": tracer.array(range(32), "int32")}, {"x": [*range(1, 32), 1]}),
     ],

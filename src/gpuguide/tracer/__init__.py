@@ -45,8 +45,9 @@ from gpuguide.tracer.counts import Counts
 from gpuguide.tracer.findings import KINDS, QUESTIONS, Finding, ThreadId
 from gpuguide.tracer.judge import Limits
 from gpuguide.tracer.memory import Array, array, empty
+from gpuguide.tracer.report import Trace
 from gpuguide.tracer.standins import load
-from gpuguide.tracer.trace import Trace, launch
+from gpuguide.tracer.trace import launch
 
 __all__ = [
     "KINDS",

@@ -62,6 +62,8 @@ class Counts:
         Passes of the worst request to shared memory: 1 without a conflict.
     divergent_branches : float
         Share of the branches met by a warp at which its threads part, where branches are watched.
+    divergent_line : int
+        The line at which most part.
     global_request, shared_request : Request or None
         The worst ones.
     """
@@ -78,6 +80,7 @@ class Counts:
     sectors_per_request: float = 0.0
     bank_conflicts: int = 1
     divergent_branches: float = 0.0
+    divergent_line: int = field(default=0, repr=False)
     global_request: Request | None = field(default=None, repr=False)
     shared_request: Request | None = field(default=None, repr=False)
 
@@ -118,6 +121,7 @@ def counted(run: Run, n_blocks: int) -> Counts:
             n_bytes[kind] += access.array.itemsize
     in_global = _worst(run, "global")
     in_shared = _worst(run, "shared")
+    parted, line = _divergent(run)
     return Counts(
         threads=n_blocks * run.grid.per_block,
         reads=kinds[READ],
@@ -130,7 +134,8 @@ def counted(run: Run, n_blocks: int) -> Counts:
         shared_bytes=run.shared_bytes_used,
         sectors_per_request=in_global.mean if in_global else 0.0,
         bank_conflicts=in_shared.cost if in_shared else 1,
-        divergent_branches=_divergent(run),
+        divergent_branches=parted,
+        divergent_line=line,
         global_request=in_global,
         shared_request=in_shared,
     )
@@ -156,7 +161,7 @@ def _worst(run: Run, space: str) -> Request | None:
 
 
 def _requests(run: Run, space: str) -> list[list[Access]]:
-    """Gather what the lanes of a warp do together: the n-th access of each at one place, in the same turns."""
+    """Gather what the lanes of a warp do together: the n-th access of each at one place, in one turn."""
     times: Counter[Hashable] = Counter()
     together: dict[Hashable, list[Access]] = defaultdict(list)
     per_block = run.grid.per_block
@@ -193,12 +198,16 @@ def _passes(request: list[Access]) -> int:
     return most
 
 
-def _divergent(run: Run) -> float:
+def _divergent(run: Run) -> tuple[float, int]:
+    """Return the share of the branches at which a warp parts, and the line at which most do."""
     times: Counter[Hashable] = Counter()
-    together: dict[Hashable, set[bool]] = defaultdict(set)
+    together: dict[tuple[int, ...], set[bool]] = defaultdict(set)
     for branch in run.branches:
         own = branch.site, branch.thread, branch.path
         times[own] += 1
         block, place = divmod(branch.thread, run.grid.per_block)
         together[branch.site, block, place // WARP_SIZE, branch.path, times[own]].add(branch.taken)
-    return sum(len(ways) > 1 for ways in together.values()) / len(together) if together else 0.0
+    lines = Counter(run.program.line(branch[0]) for branch, ways in together.items() if len(ways) > 1)
+    if not lines:
+        return 0.0, 0
+    return lines.total() / len(together), max(lines, key=lambda line: (lines[line], -line))

@@ -238,44 +238,61 @@ def _of_absent_lane(run: Run) -> Iterator[Finding]:
 
 
 def _of_race(race: Race, run: Run) -> Finding:
-    """Put a race into words; the one over the lowest cell, by the lowest threads, stands for all."""
-    first, second = race.first, race.second
+    """Put a race into words."""
+    first, second, around = race.first, race.second, ""
+    same_block = first.thread // run.grid.per_block == second.thread // run.grid.per_block
+    begun = run.passed.get((first.thread // run.grid.per_block, first.epoch), 0) if same_block else 0
+    if run.program.line(first.site) < begun <= run.program.line(second.site):
+        # A barrier lies between the lines, but not from the second one round the loop to the first.
+        first, second, around = second, first, ", in the next turn of the loop,"
     lines = [run.program.line(each.site) for each in (first, second)]
-    name, index = first.array.name, first.array.index_of(first.cell)
-    who = (run.thread(first.thread), run.thread(second.thread))
-    same_block = who[0].block == who[1].block
-    item = element(name, index)
-    kinds = {first.kind, second.kind}
-    changed = lines[0] == lines[1] and kinds in ({WRITE}, {READ, WRITE}) and _both_change(run, first, second)
-    if changed or (lines[0] == lines[1] and kinds == {WRITE} and second.array.name == name):
-        both = (
-            f"Threads {numbers(who[0].thread)} and {numbers(who[1].thread)} of block {numbers(who[0].block)}"
-            if same_block
-            else f"{with_capital(who[0])} and {who[1]}"
-        )
-        sentence = f"{both} both {'change' if changed else 'write'} {item} in line {lines[0]}"
-        harm = "one of the changes can be lost" if changed else "either value can stay"
+    what = _both(run, first, second) if lines[0] == lines[1] else ""
+    text = what or _one_and_other(run, first, second, around)
+    if same_block:
+        text += " with no barrier between" + (" but that of one warp" if first.phase != second.phase else "")
     else:
-        rival = f"thread {numbers(who[1].thread)}" if same_block else str(who[1])
-        where = "the same line" if lines[0] == lines[1] else f"line {lines[1]}"
-        same_name = "it" if second.array.name == name else _other_name(second)
-        sentence = (
-            f"{with_capital(who[0])} {_DOING[first.kind]} {item} in line {lines[0]} and {rival} {_DOING[second.kind]} "
-            f"{same_name} in {where}"
-        )
-        harm = "the old value or the new one can be read" if READ in kinds else "either value can stay"
-    apart = " with no barrier between"
-    if not same_block:
-        apart = ", and blocks do not wait for each other"
-        if run.barriers:
-            apart += ": cuda.syncthreads() waits for the threads of one block only"
-    elif first.phase != second.phase:
-        apart += " but that of one warp"
-    text = f"{sentence}{apart}, so {harm}.{more(race.n_cells - 1, 'element')}"
+        text += ", and blocks do not wait for each other"
+        text += ": cuda.syncthreads() waits for the threads of one block only" if run.barriers else ""
+    if "change" in what.split():
+        text += ", so one of the changes can be lost."
+    else:
+        read = READ in (first.kind, second.kind)
+        text += f", so {'the old value or the new one can be read' if read else 'either value can stay'}."
+    text += more(race.n_cells - 1, "element")
     for line, call in run.program.uncalled[:1]:
         text += f" Line {line} names {call}, but does not call it: it lacks the parentheses."
-    unique = tuple(sorted(set(lines)))
-    return Finding("race", text, unique[0], unique, name, index, who, race.n_cells)
+    unique, index = tuple(sorted(set(lines))), first.array.index_of(first.cell)
+    who = (run.thread(first.thread), run.thread(second.thread))
+    return Finding("race", text, unique[0], unique, first.array.name, index, who, race.n_cells)
+
+
+def _both(run: Run, first: Access, second: Access) -> str:
+    """Say that two threads change, or write, an element in one line; empty if they do not do the same."""
+    kinds, array = {first.kind, second.kind}, first.array
+    changed = kinds in ({WRITE}, {READ, WRITE}) and _both_change(run, first, second)
+    if not changed and (kinds != {WRITE} or second.array.name != array.name):
+        return ""
+    who = (run.thread(first.thread), run.thread(second.thread))
+    both = f"{with_capital(who[0])} and {who[1]}"
+    if who[0].block == who[1].block:
+        own = " and ".join(numbers(each.thread) for each in who)
+        both = f"Threads {own} of block {numbers(who[0].block)}"
+    item = element(array.name, array.index_of(first.cell))
+    return f"{both} both {'change' if changed else 'write'} {item} in line {run.program.line(first.site)}"
+
+
+def _one_and_other(run: Run, first: Access, second: Access, around: str) -> str:
+    """Say what the one thread does, and what the other."""
+    who = (run.thread(first.thread), run.thread(second.thread))
+    lines = [run.program.line(each.site) for each in (first, second)]
+    rival = f"thread {numbers(who[1].thread)}" if who[0].block == who[1].block else str(who[1])
+    where = "the same line" if lines[0] == lines[1] else f"line {lines[1]}"
+    item = element(first.array.name, first.array.index_of(first.cell))
+    same = "it" if second.array.name == first.array.name else _other_name(second)
+    return (
+        f"{with_capital(who[0])} {_DOING[first.kind]} {item} in line {lines[0]} and {rival} "
+        f"{_DOING[second.kind]} {same} in {where}{around}"
+    )
 
 
 def _other_name(access: Access) -> str:
@@ -314,9 +331,9 @@ def _of_results(run: Run, expected: Mapping[str, Sequence[Any]], tolerance: floa
         array = run.arrays[name]
         memory, wrong = array.memory, []
         for cell, right in zip(array.cells(), values, strict=True):
-            target = right if tolerance else memory.dtype(right)
+            target = memory.dtype(right)
             unset = memory.written is not None and cell not in memory.written
-            if unset or not _same(memory.cells[cell], target, tolerance):
+            if unset or not _same(memory.cells[cell], right if tolerance else target, tolerance):
                 wrong.append((cell, target, unset))
         if wrong:
             cell, target, unset = wrong[0]
@@ -387,13 +404,14 @@ def over_limits(run: Run, counts: Counts, results: Iterable[str], limits: Limits
         *_atomics(run, limits),
         *_of_threads(run, counts, limits),
     ]
-    if limits.loop_turns is not None and counts.loop_turns > limits.loop_turns:
-        turns = count(counts.loop_turns, "turn")
+    most = limits.loop_turns
+    if most is not None and counts.loop_turns > most:
+        line = max(run.ticks, key=lambda line: run.ticks[line])
         text = (
-            f"A thread makes {turns} of loops, where {limits.loop_turns:,} {_are(limits.loop_turns)} enough."
+            f"A thread makes {count(counts.loop_turns, 'turn')} of loops, where {most:,} {_are(most)} enough."
         )
-        found.append(Finding("limit", text))
-    return sorted(found, key=lambda finding: finding.order)
+        found.append(Finding("limit", f"{text} Most are those of line {line}.", line))
+    return sorted(found, key=lambda finding: finding.order[0])  # type: ignore[arg-type,return-value]
 
 
 def doubles(run: Run, limits: Limits) -> Iterator[Finding]:
@@ -440,38 +458,48 @@ def _of_request(run: Run, kind: str, text: str, worst: Request) -> Finding:
 
 def _repeated(run: Run, results: set[str], limits: Limits) -> Iterator[Finding]:
     """Yield arrays of global memory whose elements are read or written too often."""
-    asked = (
-        ("read", "", limits.reads_per_element, False),
-        ("written", "", limits.writes_per_element, False),
-        ("read", " by one block", limits.reads_per_block, True),
-    )
-    if all(most is None for _, _, most, _ in asked):
-        return
     changed = {access.array.name for access in run.accesses if access.kind == ATOMIC}
-    for verb, who, most, by_block in asked:
-        if most is None:
-            continue
+    plain = [
+        access
+        for access in _kept_in_registers(run)
+        if access.array.memory.space == "global" and access.array.name not in changed
+    ]
+    reads = [access for access in plain if access.kind == READ and access.array.name not in results]
+    writes = [access for access in plain if access.kind == WRITE]
+    for accesses, verb, who, most in (
+        (reads, "read", "", limits.reads_per_element),
+        (writes, "written", "", limits.writes_per_element),
+        (reads, "read", " by one block", limits.reads_per_block),
+    ):
         touches: dict[tuple[str, int, int], list[Access]] = defaultdict(list)
-        for access in run.accesses:
-            array = access.array
-            reads = access.kind in (READ, GUESS)
-            if array.memory.space != "global" or array.name in changed or reads != (verb == "read"):
-                continue
-            if verb == "read" and array.name in results:
-                continue
-            block = access.thread // run.grid.per_block if by_block else 0
-            touches[array.name, access.cell, block].append(access)
+        for access in accesses if most is not None else ():
+            block = access.thread // run.grid.per_block if who else 0
+            touches[access.array.name, access.cell, block].append(access)
         worst = max(touches.values(), key=len, default=[])
-        if len(worst) > most:
+        if most is not None and len(worst) > most:
             array = worst[0].array
-            lines = tuple(sorted({run.program.line(access.site) for access in worst}))
             index = array.index_of(worst[0].cell)
+            lines = tuple(sorted({run.program.line(access.site) for access in worst}))
             text = (
                 f"{element(array.name, index)} is {verb} {_times(len(worst))}{who} ({in_lines(lines)}), "
                 f"where {_times(most)} is enough."
             )
-            who_first = (run.thread(worst[0].thread),)
-            yield Finding("limit", text, lines[0], lines, array.name, index, who_first)
+            thread = run.thread(worst[0].thread)
+            yield Finding("limit", text, lines[0], lines, array.name, index, (thread,))
+
+
+def _kept_in_registers(run: Run) -> Iterator[Access]:
+    """Leave out what a thread reads again in the same turn, with no write between: the compiler keeps it."""
+    known: dict[int, set[tuple[int, int, int]]] = defaultdict(set)
+    for access in run.accesses:
+        held = known[access.thread]
+        if access.kind in (WRITE, ATOMIC):
+            held.clear()
+        elif (own := (id(access.array.memory), access.cell, access.path)) in held:
+            continue
+        else:
+            held.add(own)
+        yield access
 
 
 def _atomics(run: Run, limits: Limits) -> Iterator[Finding]:
@@ -510,10 +538,9 @@ def _of_threads(run: Run, counts: Counts, limits: Limits) -> Iterator[Finding]:
             yield Finding("limit", f"{text}element for each.")
     most = limits.divergent_branches
     if most is not None and counts.divergent_branches > most:
-        text = (
-            f"The threads of a warp part at {counts.divergent_branches:.0%} of the branches that they meet; "
-        )
-        yield Finding("limit", f"{text}at most {most:.0%} are needed.")
+        share, line = f"{counts.divergent_branches:.0%}", counts.divergent_line
+        text = f"The threads of a warp part at {share} of the branches that they meet, most in line {line}; "
+        yield Finding("limit", f"{text}at most {most:.0%} are allowed.", line)
 
 
 def _are(n: int) -> str:

@@ -34,9 +34,9 @@ class KernelError(Exception):
 class Access(NamedTuple):
     """One access of a thread to one cell.
 
-    `site` is the place in the source, `thread` the number of the thread in the grid, `epoch` how many barriers its
-    block had passed, `phase` how many operations of its warp since, `path` stands for the turns of the loops
-    around it.
+    `site` is the place in the source, `thread` the number of the thread in the grid, `epoch` how many
+    barriers its block had passed, `phase` how many operations of its warp since, and `path` stands for the
+    turns of the loops around it.
     """
 
     array: Array
@@ -235,7 +235,12 @@ class Array:
                 steps.append(step * chosen.step)
                 continue
             if not isinstance(part, int):
-                raise TypeError(f"{self.name} is indexed by {part!r}, which is no integer; // gives integers")
+                what = f"{part!r}, which is no integer; // gives integers"
+                if callable(part):
+                    what = f"{getattr(part, '__qualname__', part)}, a function that is not called"
+                elif not isinstance(part, float):
+                    what = repr(part)
+                raise TypeError(f"{self.name} is indexed by {what}")
             place = int(part)
             if not -extent <= place < extent:
                 self._out_of_range(parts, doing)

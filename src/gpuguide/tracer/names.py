@@ -38,10 +38,13 @@ def lacks(what: str) -> Exception:
 class Dim:
     """Three numbers: x, y and z."""
 
-    __slots__ = ("x", "y", "z")
+    __slots__ = ("name", "x", "y", "z")
 
-    def __init__(self, x: int = 1, y: int = 1, z: int = 1) -> None:
-        self.x, self.y, self.z = x, y, z
+    def __init__(self, name: str) -> None:
+        self.name, self.x, self.y, self.z = name, 1, 1, 1
+
+    def __repr__(self) -> str:
+        return f"cuda.{self.name}, which has .x, .y and .z"
 
     def set(self, index: tuple[int, int, int]) -> None:
         """Let it stand for another place: kernels may have it under names of their own."""
@@ -99,6 +102,7 @@ class Atomic:
         def apply(ary: Array, idx: Any, val: Any) -> Any:
             return ary.change(idx, lambda old: change(old, ary.dtype(val)))
 
+        apply.__qualname__ = f"cuda.atomic.{name}"
         setattr(self, name, apply)
         return apply
 
@@ -155,7 +159,8 @@ class Cuda:
 
     def __init__(self) -> None:
         self.atomic, self.shared, self.local = Atomic(), Space(self, "shared"), Space(self, "local")
-        self.threadIdx, self.blockIdx, self.blockDim, self.gridDim = Dim(), Dim(), Dim(), Dim()
+        self.threadIdx, self.blockIdx = Dim("threadIdx"), Dim("blockIdx")
+        self.blockDim, self.gridDim = Dim("blockDim"), Dim("gridDim")
         self.laneid = 0
         self.const = SimpleNamespace(array_like=lambda values: values)
         self.shared_arrays: dict[int, Array] = {}
@@ -227,6 +232,10 @@ class Cuda:
     def nanosleep(self, ns: int) -> None:
         """Let time pass, of which the tracer has none."""
 
+
+for _name, _method in [*vars(Cuda).items()]:
+    if not _name.startswith("_") and callable(_method):
+        _method.__qualname__ = f"cuda.{_name}"  # which errors of Python name
 
 #: There is one, as one launch runs at a time: what a file takes from it by name is the same everywhere.
 CUDA = Cuda()

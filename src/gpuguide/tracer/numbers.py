@@ -52,6 +52,13 @@ class _NarrowFloat(float):
     def __pos__(self) -> Any:
         return self
 
+    def __repr__(self) -> str:
+        """Show the fewest digits that give this number, as NumPy does."""
+        texts = (f"{float(self):.{digits}g}" for digits in range(1, 10))
+        return repr(float(next((text for text in texts if self.__class__(float(text)) == self), float(self))))
+
+    __str__ = __repr__
+
     def __abs__(self) -> Any:
         return self.__class__(abs(float(self)))
 

@@ -60,7 +60,7 @@ def picture(run: Run, finding: Finding, worst: Request | None, most: int) -> Pic
     if kind in ("uncoalesced", "bank_conflict"):
         return _of_request(run, finding, worst, most) if worst is not None else None
     array = _array(run, finding)
-    if array is None or not finding.element:
+    if array is None or not finding.element or kind == "limit":
         return None
     if kind in ("out_of_range", "negative_index"):
         return _of_indices(run, finding, array, most)
@@ -229,21 +229,23 @@ def _racing(run: Run, finding: Finding, accesses: list[Access]) -> tuple[list[Ac
     in_block = first // per_block == second // per_block
     if in_block:
         accesses = [access for access in accesses if access.thread // per_block == first // per_block]
-        shared = {access.epoch for access in accesses if access.thread == first} & {
-            access.epoch for access in accesses if access.thread == second
-        }
-        accesses = [access for access in accesses if access.epoch == min(shared, default=0)]
+        for epoch in sorted({access.epoch for access in accesses}):
+            between = [access for access in accesses if access.epoch == epoch]
+            marked = _contested(between, 1)
+            if any(access.array.index_of(access.cell) == finding.element for access in marked):
+                return between, marked
+    return accesses, _contested(accesses, per_block)
+
+
+def _contested(accesses: list[Access], threads_per_unit: int) -> set[Access]:
+    """Return the accesses to cells that two threads, or blocks, touch and one changes."""
     units: dict[int, set[int]] = defaultdict(set)
     kinds: dict[int, set[str]] = defaultdict(set)
     for access in accesses:
-        units[access.cell].add(access.thread if in_block else access.thread // per_block)
+        units[access.cell].add(access.thread // threads_per_unit)
         kinds[access.cell].add(access.kind)
-    contested = {
-        cell
-        for cell, found in units.items()
-        if len(found) > 1 and (WRITE in kinds[cell] or {READ, ATOMIC} <= kinds[cell])
-    }
-    return accesses, {access for access in accesses if access.cell in contested}
+    cells = {cell for cell in units if WRITE in kinds[cell] or {READ, ATOMIC} <= kinds[cell]}
+    return {access for access in accesses if access.cell in cells and len(units[access.cell]) > 1}
 
 
 # --- Requests of a warp ---------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FrameType, GeneratorType
 from typing import Any, NamedTuple
@@ -153,6 +153,9 @@ class Run:
         self.doubles: dict[int, tuple[str, int]] = {}
         self.printed: list[str] = []
         self.n_printed = 0
+        #: Turns of all threads by the line of the loop, and the line of the barrier that begins an epoch.
+        self.ticks: Counter[int] = Counter()
+        self.passed: dict[tuple[int, int], int] = {}
         self.absent: Absent | None = None
         self.endless: tuple[int, int] | None = None
         self.barriers = self.loop_turns = self.shared_bytes_used = self.fences = 0
@@ -165,10 +168,8 @@ class Run:
         cuda.blockDim.set(self.grid.block)
         cuda.shared_bytes, cuda.name_at, cuda.fences = self.shared_bytes, program.name_at, 0
         cuda.own_arrays = {}
-        program.builtins |= {
-            "__enter__": self._enter, "__leave__": self._leave, "__tick__": self._tick, "__branch__": self._branch,
-            "print": self._print,
-        }  # fmt: skip
+        program.builtins |= {"__enter__": self._enter, "__leave__": self._leave, "__tick__": self._tick}
+        program.builtins |= {"__branch__": self._branch, "print": self._print}
         log.start(program.sites)
         numbers.watch.note = self._double
         indices = [self.grid.thread_index(place) for place in range(self.grid.per_block)]
@@ -209,6 +210,7 @@ class Run:
         thread = self._now
         if thread is not None:
             thread.turns += 1
+            self.ticks[line] += 1
             loop[1] += 1
             thread.path = hash((loop[0], loop[1]))
             if thread.turns > self.most_turns:
@@ -272,6 +274,7 @@ class Run:
             thread.answer = answers.get(thread.wait.operation)
             thread.state, thread.wait, thread.phase = RUNS, None, 0
         log.epoch += 1
+        self.passed[threads[0].number // self.grid.per_block, log.epoch] = waiting[0].line or min(lines)
         self.barriers = max(self.barriers, log.epoch)
 
     def _stand_still(self, kind: str, first: Thread, threads: list[Thread]) -> None:

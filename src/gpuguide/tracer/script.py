@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from gpuguide.errors import ArgumentError
+from gpuguide.tracer.report import Trace
 from gpuguide.tracer.standins import Configured, host_modules
-from gpuguide.tracer.trace import Trace, trace
+from gpuguide.tracer.trace import trace
 
 __all__ = ["run_script"]
 

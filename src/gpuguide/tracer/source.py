@@ -8,7 +8,6 @@ calls by ones that are ready, too. All else is ordinary Python.
 from __future__ import annotations
 
 import ast
-import difflib
 import linecache
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -89,7 +88,7 @@ class Program:
         ready = Ready(function.__name__, filename, node.lineno, tuple(code.co_varnames[: code.co_argcount]))
         self._ready[code] = ready
         known = {name: self.replaced(value) for name, value in _names_of(function).items()}
-        _check(node, {**known, **dict.fromkeys(ready.parameters)}, is_kernel=kernel)
+        _check(node, {name: known[name] for name in known.keys() - _local_names(node)}, is_kernel=kernel)
         rewriter = _Rewriter(known, _local_names(node), kernel=kernel, branches=self.watch_branches)
         for statement in ast.walk(node):
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
@@ -326,9 +325,9 @@ def _check(node: Any, known: Mapping[str, Any], *, is_kernel: bool) -> None:
             raise _refused(each, f"holds {what}, which a kernel cannot have")
         if isinstance(each, ast.Call) and ast.unparse(each.func).endswith(("shared.array", "local.array")):
             shapes = [*each.args[:1], *(word.value for word in each.keywords if word.arg == "shape")]
-            if any(not _is_constant(shape, node, set()) for shape in shapes):
-                why = "the compiler must know the shape: a number, or a constant of the module"
-                raise _refused(each, f"makes an array of the shape {ast.unparse(shapes[0])}, and {why}")
+            if any(not _is_constant(shape, node, known) for shape in shapes):
+                why = "Numba must know it: write a number, or a name that is set to one outside of the kernel"
+                raise _refused(each, f"makes an array of the shape {ast.unparse(shapes[0])}. {why}")
     for each in own(node) if is_kernel else ():
         value = each.value if isinstance(each, ast.Return) else None
         if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
@@ -341,6 +340,8 @@ def _refused(node: Any, text: str) -> KernelError:
 
 def _no_such_name(module_name: str, name: str, module: Any, line: int) -> KernelError:
     """Return the error for a name that a module lacks: a slip of the pen, or not known to the tracer."""
+    import difflib  # here, because a good kernel does without it
+
     near = difflib.get_close_matches(name, [each for each in dir(module) if not each.startswith("_")], 1, 0.7)
     text = f"Line {line} uses {module_name}.{name}, which "
     if near:
@@ -348,25 +349,39 @@ def _no_such_name(module_name: str, name: str, module: Any, line: int) -> Kernel
     return KernelError("unsupported", f"{text}is not known to the tracer.", line)
 
 
-def _is_constant(shape: ast.AST, function: Any, seen: set[str]) -> bool:
-    """Say whether the compiler knows a shape: no call, no attribute but of a module, no parameter."""
-    for each in ast.walk(shape):
-        if isinstance(each, ast.Call):
-            return False
-        if isinstance(each, ast.Attribute) and each.attr in ("x", "y", "z", "size", "shape"):
-            return False
-        if isinstance(each, ast.Name) and each.id not in seen:
-            if any(argument.arg == each.id for argument in function.args.args):
-                return False
-            seen.add(each.id)
-            for statement in ast.walk(function):
-                targets = statement.targets if isinstance(statement, ast.Assign) else ()
-                if any(isinstance(target, ast.Name) and target.id == each.id for target in targets):
-                    if not _is_constant(statement.value, function, seen):  # type: ignore[attr-defined]
-                        return False
-                elif isinstance(statement, ast.For) and ast.unparse(statement.target) == each.id:
-                    return False
-    return True
+def _is_constant(shape: ast.AST, function: Any, known: Mapping[str, Any]) -> bool:
+    """Say whether Numba knows a shape: a number, or a name of one. It works out no arithmetic with names."""
+    match shape:
+        case ast.Constant():
+            return True
+        case ast.Tuple(elts=parts):
+            return all(_is_constant(part, function, known) for part in parts)
+        case ast.BinOp(left=ast.Constant(), right=ast.Constant()):
+            return True
+        case (
+            ast.Subscript(value=ast.Name(id=name), slice=ast.Constant())
+            | ast.Attribute(value=ast.Name(id=name))
+        ):
+            return isinstance(known.get(name), tuple | _Lookup)
+        case ast.Name(id=name):
+            return _is_constant_name(name, function, known)
+    return False
+
+
+def _is_constant_name(name: str, function: Any, known: Mapping[str, Any]) -> bool:
+    """Say whether Numba knows what a name stands for: of the module, or set once to what it knows."""
+    if name not in _local_names(function):
+        return name in known
+    values = []
+    for statement in ast.walk(function):
+        for target in statement.targets if isinstance(statement, ast.Assign) else ():
+            names = [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]
+            if name in names:
+                value = statement.value  # type: ignore[attr-defined]
+                # Of a tuple of the module, `rows, cols = SIDES` gives names to the parts.
+                parts = value.elts if isinstance(value, ast.Tuple) and len(names) > 1 else [value]
+                values.append(all(_is_constant(part, function, known) for part in parts))
+    return values == [True]
 
 
 # --- Rewriting -------------------------------------------------------------------------------------------
