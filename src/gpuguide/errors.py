@@ -133,8 +133,6 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameErro
     >>> print(unknown("size", 12, []))
     Unknown size 12. There is none at all.
     """
-    import difflib  # here, because it takes longer to import than all the rest
-
     candidates = list(known)
     if not candidates:
         return UnknownNameError(f"Unknown {kind} {name!r}. There is none at all.")
@@ -149,6 +147,8 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameErro
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
     """Give at most three names that are spelt alike, hold the name, or have a word that it begins with."""
+    import difflib  # here, because it takes longer to import than all the rest
+
     texts, given = list(known), name.lower()
     close = difflib.get_close_matches(name, texts, n=3, cutoff=0.6)
     if len(given) >= _SHORTEST:

@@ -40,7 +40,7 @@ EXERCISE = KernelExercise(
 LAST = "out[i] = difference * difference * weight[i]"
 MISTAKES = (
     Mistake(LAST, "out[i] = difference * difference\n        out[i] *= weight[i]", "limit"),
-    Mistake(LAST, "out[i] = (x[i] - y[i]) * difference * weight[i]", "limit"),
+    Mistake(LAST, "out[i] = difference\n        out[i] = (x[i] - y[i]) * difference * weight[i]", "limit"),
     Mistake(LAST, "out[i] = difference * weight[i]", "wrong"),
     Mistake(LAST, "out[i] = difference * difference * weight", "exception"),
     Mistake("difference = x[i] - y[i]", "difference = x[i] - y[i] * weight[i]", "wrong"),
