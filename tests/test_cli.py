@@ -304,7 +304,7 @@ def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.Capture
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
     examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._HISTORY_EXAMPLES + cli._EXERCISES_EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
-    assert len(commands) == 14
+    assert len(commands) == 15
     for command in commands:
         cli._parser().parse_args(command.split())
 

@@ -154,6 +154,15 @@ def launch(
     -------
     Trace
         With findings as data.
+
+    Examples
+    --------
+    >>> from gpuguide import tracer
+    >>> file = tracer.load('from numba import cuda\\n@cuda.jit\\ndef k(x):\\n    x[cuda.grid(1)] = 1')
+    >>> x = tracer.empty(3)
+    >>> trace = tracer.launch(file.k, 1, 2, {"x": x}, expected={"x": [1, 1, 1]})
+    >>> [finding.text for finding in trace.findings]
+    ['x[2] should be 1.0, and no thread writes it; 1 of 3 elements is wrong.']
     """
     grid = Grid(*(((size,) if isinstance(size, int) else tuple(size)) for size in (blocks, threads)))
     limits = limits or Limits()
