@@ -143,6 +143,7 @@ def test_kernels_of_numba_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     for kernel, blocks, threads, arguments in agreement.cases():
         trace = gg.trace(kernel[blocks, threads], *arguments)
         assert {finding.kind for finding in trace.findings} <= {"float64"}, trace
+        assert trace.label.count(" x ") == (2 if isinstance(blocks, tuple) else 0)
 
 
 IN_NUMBA = """

@@ -65,7 +65,7 @@ class Loaded(SimpleNamespace):
 
 
 def load(source: str, filename: str = "", *, launched: Launched | None = None) -> Loaded:
-    """Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place.
+    r"""Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def load(source: str, filename: str = "", *, launched: Launched | None = None) -
 
     Examples
     --------
-    >>> file = load("from numba import cuda\\nN = 3\\n@cuda.jit\\ndef k(x):\\n    x[0] = N")
+    >>> file = load("from numba import cuda\nN = 3\n@cuda.jit\ndef k(x):\n    x[0] = N")
     >>> file.N, list(file.functions)
     (3, ['k'])
     """
