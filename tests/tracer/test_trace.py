@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import json
 from collections.abc import Callable
@@ -142,6 +143,7 @@ def test_kernels_of_numba_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
     for kernel, blocks, threads, arguments in agreement.cases():
         trace = gg.trace(kernel[blocks, threads], *arguments)
         assert {finding.kind for finding in trace.findings} <= {"float64"}, trace
+        assert trace.label.count(" x ") == (2 if isinstance(blocks, tuple) else 0)
 
 
 IN_NUMBA = """
@@ -165,6 +167,14 @@ def test_results_are_those_of_numba_s_simulator(simulator_python: Callable[..., 
     for name, expected, traced in json.loads(simulator_python(IN_NUMBA.format(here=str(HERE)), quick=False)):
         # The simulator computes with Python's floats, Numba and the tracer with float32, too.
         np.testing.assert_allclose(traced, expected, rtol=2e-6, atol=1e-6, err_msg=name)
+
+
+def test_the_example_of_the_page_prints_what_the_page_shows() -> None:
+    page = (HERE.parents[1] / "docs" / "practice" / "puzzles.md").read_text(encoding="utf-8")
+    example = page.partition("```{doctest}\n")[2].partition("```")[0]
+    test = doctest.DocTestParser().get_doctest(example, {}, "puzzles", None, None)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def load_module(name: str) -> Any:

@@ -136,7 +136,15 @@ class Trace:
     def __str__(self) -> str:
         return "\n\n".join(part.text for part in self._parts(html=False) if part.text)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        """Return what is wrong without quotes and drawings."""
+        shown = [f"  {finding.text}" for finding in self.findings[:_MOST_SHOWN]]
+        return "\n".join([self._title, *shown])
+
+    @property
+    def _title(self) -> str:
+        verdict = count(len(self.findings), "finding") if self.findings else "nothing wrong"
+        return f"{self.kernel}, {self.label}: {verdict}"
 
     def _repr_html_(self) -> str:
         inner = "".join(part.html for part in self._parts(html=True))
@@ -144,9 +152,7 @@ class Trace:
 
     def _parts(self, *, html: bool) -> Iterator[_Part]:
         """Yield what is shown from top to bottom; it is drawn only in the way that is shown."""
-        verdict = count(len(self.findings), "finding") if self.findings else "nothing wrong"
-        title = f"{self.kernel}, {self.label}: {verdict}"
-        yield _Part(title, f"<p><strong>{escape(title)}</strong></p>")
+        yield _Part(self._title, f"<p><strong>{escape(self._title)}</strong></p>")
         if self.findings:
             first, *others = self.findings
             yield _paragraph(first.text, indent="  ")

@@ -19,7 +19,7 @@ __all__ = ["Branch", "Grid", "Run", "Standstill"]
 
 RUNS, WAITS, RETURNED, FAILED = "runs", "waits", "has returned", "has failed"
 #: A wait takes as long as so many turns of a loop, so a loop that waits and never ends is given up earlier.
-_TURNS_OF_A_WAIT = 40
+_TURNS_OF_A_WAIT = 200
 
 
 class Branch(NamedTuple):

@@ -39,7 +39,7 @@ _CANNOT = {
     ast.Set: "a set", ast.SetComp: "a set", ast.Try: "a try statement", ast.With: "a with statement",
     ast.Global: "a global statement", ast.Nonlocal: "a nonlocal statement", ast.ClassDef: "a class",
     ast.JoinedStr: "an f-string", ast.Import: "an import", ast.ImportFrom: "an import",
-    ast.Yield: "a yield", ast.YieldFrom: "a yield", ast.Await: "an await", ast.Delete: "a del statement",
+    ast.Yield: "a yield", ast.YieldFrom: "a yield", ast.Await: "an await",
 }  # fmt: skip
 
 

@@ -65,7 +65,7 @@ class Loaded(SimpleNamespace):
 
 
 def load(source: str, filename: str = "", *, launched: Launched | None = None) -> Loaded:
-    """Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place.
+    r"""Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place.
 
     Parameters
     ----------
@@ -80,6 +80,12 @@ def load(source: str, filename: str = "", *, launched: Launched | None = None) -
     -------
     Loaded
         Its names as attributes; `functions` holds the functions and kernels that it defines, in their order.
+
+    Examples
+    --------
+    >>> file = load("from numba import cuda\nN = 3\n@cuda.jit\ndef k(x):\n    x[0] = N")
+    >>> file.N, list(file.functions)
+    (3, ['k'])
     """
     filename = filename or f"<answer {next(_numbers)}>"
     code = compile(source, filename, "exec")

@@ -93,7 +93,7 @@ def _configuration(configured: Any) -> tuple[Any, Any, Any, int]:
     """Return function, blocks, threads and shared bytes of what Numba, or its simulator, configured."""
     kernel = getattr(configured, "dispatcher", None) or getattr(configured, "kernel", None) or configured
     function = getattr(kernel, "py_func", None)
-    size = [
+    size: list[Any] = [
         next((value for name in names if (value := getattr(configured, name, None)) is not None), None)
         for names in (("griddim", "grid_dim"), ("blockdim", "block_dim"), ("sharedmem", "dynshared_size"))
     ]
@@ -102,7 +102,10 @@ def _configuration(configured: Any) -> tuple[Any, Any, Any, int]:
             "gg.trace expects a kernel with its blocks and threads, then the arguments: "
             f"gg.trace(kernel[blocks, threads], x, out). Got {type(configured).__name__}."
         )
-    return function, size[0], size[1], int(size[2] or 0)
+    blocks, threads = ([each] if isinstance(each, int) else [*each] for each in size[:2])
+    while len(blocks) == len(threads) > 1 and blocks[-1] == threads[-1] == 1:
+        del blocks[-1], threads[-1]  # Numba fills up to three axes
+    return function, blocks, threads, int(size[2] or 0)
 
 
 def launch(
@@ -120,7 +123,7 @@ def launch(
     most_threads: int | None = None,
     most_turns: int = 200_000,
 ) -> Trace:
-    """Trace one launch of a kernel.
+    r"""Trace one launch of a kernel.
 
     Parameters
     ----------
@@ -154,6 +157,15 @@ def launch(
     -------
     Trace
         With findings as data.
+
+    Examples
+    --------
+    >>> from gpuguide import tracer
+    >>> file = tracer.load('from numba import cuda\n@cuda.jit\ndef k(x):\n    x[cuda.grid(1)] = 1')
+    >>> x = tracer.empty(3)
+    >>> trace = tracer.launch(file.k, 1, 2, {"x": x}, expected={"x": [1, 1, 1]})
+    >>> [finding.text for finding in trace.findings]
+    ['x[2] should be 1.0, and no thread writes it; 1 of 3 elements is wrong.']
     """
     grid = Grid(*(((size,) if isinstance(size, int) else tuple(size)) for size in (blocks, threads)))
     limits = limits or Limits()
