@@ -358,6 +358,15 @@ class Array(NDArrayOperatorsMixin):
         return (self[i] for i in range(len(self)))
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Its length along each axis, which may be set."""
+        return self._data.shape
+
+    @shape.setter
+    def shape(self, shape: int | tuple[int, ...]) -> None:
+        self._data = self._data.reshape(shape)
+
+    @property
     def device(self) -> Any:
         """The one GPU."""
         return self._cp.cuda.Device()
