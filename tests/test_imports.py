@@ -18,7 +18,7 @@ ROOMS = (
     ("gpuguide.errors", "gpuguide.version"),
     ("gpuguide.machine", "gpuguide.results", "gpuguide.tracer"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
-    ("gpuguide.topics", "gpuguide.exercises", "gpuguide.drills"),
+    ("gpuguide.topics", "gpuguide.drills"),
     ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),
     ("gpuguide",),
     ("gpuguide.cli",),
@@ -61,7 +61,7 @@ def modules_below(folder: Path) -> dict[str, Path]:
     """Dotted names and files; an exercise's start and solution are texts, imported by nobody."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
-        if path.parent.parent.name == "pool" and path.stem in ("stub", "start", "solution"):
+        if path.parent.parent.name == "pool" and path.stem in ("start", "solution"):
             continue
         parts = path.relative_to(folder.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
