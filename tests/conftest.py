@@ -23,7 +23,7 @@ from warm_python import WarmPython
 
 HERE = Path(__file__).parent
 # Folders whose tests build sites, drive a browser, or simulate, compile and trace kernels.
-LONG_FIRST = ("docs", "browser", "topics", "drills/test_kernel_mutants.py", "drills")
+LONG_FIRST = ("docs", "browser", "topics", "exercises/test_kernel_mutants.py", "exercises")
 # Much more than the files of a whole run take together.
 MOST_WRITTEN_BYTES = 4 << 30
 # Of pytest's own `--durations-min`.

@@ -13,8 +13,8 @@ import pytest
 
 from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.catalogue import Recorded
-from gpuguide.drills.actions import EXAMPLES
 from gpuguide.errors import MismatchError, RecordingError
+from gpuguide.exercises.actions import EXAMPLES
 from gpuguide.results.results import Results
 from study_results import make
 

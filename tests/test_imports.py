@@ -18,7 +18,7 @@ ROOMS = (
     ("gpuguide.errors", "gpuguide.version"),
     ("gpuguide.machine", "gpuguide.results", "gpuguide.tracer"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
-    ("gpuguide.topics", "gpuguide.drills"),
+    ("gpuguide.topics", "gpuguide.exercises"),
     ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),
     ("gpuguide",),
     ("gpuguide.cli",),

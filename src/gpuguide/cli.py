@@ -59,6 +59,7 @@ Three numbers of a page: the time of the fastest variant on the CPU, that of the
 speed-up between them. A number with * lies outside the range that the runs before it predicted.
 """
 
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -150,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    from gpuguide.drills.actions import EXAMPLES, add_actions
+    from gpuguide.exercises.actions import EXAMPLES, add_actions
 
     exercises = commands.add_parser(
         "exercises",
@@ -164,7 +165,7 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
 
 def _exercises(options: argparse.Namespace) -> int:
     # Commands import what they need, so that help and doctor appear at once, even where packages are missing.
-    from gpuguide.drills import shell
+    from gpuguide.exercises import shell
 
     return shell.perform(options)
 

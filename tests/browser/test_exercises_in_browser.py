@@ -6,7 +6,7 @@ import re
 import pytest
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
-from gpuguide.drills import pool
+from gpuguide.exercises import pool
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.site import Site

@@ -476,7 +476,7 @@ def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
         tmp_path,
         {
             "README.md": "It is 12x faster.\n",
-            "src/gpuguide/drills/pool/one/task.md": "At most 30 %, 3 times each. It takes 3 ms.\n",
+            "src/gpuguide/exercises/pool/one/task.md": "At most 30 %, 3 times each. It takes 3 ms.\n",
             "docs/method.md": LOOSE,
             "src/gpuguide/topics/toy.py": topic,
         },
@@ -485,7 +485,7 @@ def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
     assert [(violation.page, violation.message.split(";")[0]) for violation in prose] == [
         ("docs/method.md", "line 4: typed time '7 ms'"),
         ("README.md", "line 1: typed speed-up '12x'"),
-        ("src/gpuguide/drills/pool/one/task.md", "line 1: typed time '3 ms'"),
+        ("src/gpuguide/exercises/pool/one/task.md", "line 1: typed time '3 ms'"),
         ("src/gpuguide/topics/toy.py", "line 1: typed time '3 ms'"),
     ]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import gpuguide
-from gpuguide import drills
+from gpuguide import exercises
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(gpuguide.__file__).parent
@@ -69,7 +69,7 @@ def test_the_examples_of_a_module_run(module, monkeypatch, tmp_path):
 
 
 def test_every_public_name_is_listed():
-    packages = (gpuguide, drills)
+    packages = (gpuguide, exercises)
     public = {f"{package.__name__}.{name}" for package in packages for name in package.__all__}
     assert public - {name for name, _ in listed_objects()} == set()
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gpuguide.drills import pool, progress
+from gpuguide.exercises import pool, progress
 from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.show.exercise_pool import find_exercise

@@ -163,7 +163,10 @@ def test_what_a_page_gets_wrong_is_named(tmp_path, monkeypatch, old, new, messag
             {"task": "# Heading\n"},
             r"task\.md of exercise 'add_one', line 1: heading is not allowed",
         ),
-        ({"task": "a\n---\n![x](y)\n---\nb\n"}, r"hint 1 of exercise 'add_one', line 1: image is not allowed"),
+        (
+            {"task": "a\n---\n![x](y)\n---\nb\n"},
+            r"hint 1 of exercise 'add_one', line 1: image is not allowed",
+        ),
         (
             {"task": "a\n---\na\n---\nb\n\n[x](y.html)\n"},
             r"hint 2 .*, line 3: a link to 'y.html', which is no https",

@@ -23,7 +23,7 @@ READ = [
     *(ROOT / "src" / "gpuguide" / "topics").rglob("*.py"),
     *(
         path
-        for path in (ROOT / "src" / "gpuguide" / "drills" / "pool").rglob("*.*")
+        for path in (ROOT / "src" / "gpuguide" / "exercises" / "pool").rglob("*.*")
         if path.suffix != ".pyc"
     ),
 ]

@@ -134,7 +134,7 @@ def test_an_edited_exercise_renews_the_pages_that_show_it(project):
         ("add_two/task.md", "Look at", "Look hard at"),
         ("add_one/exercise.py", "It teaches add_one.", "It teaches to add."),
     ):
-        project.edit(f"src/gpuguide/drills/pool/{file}", old, new)
+        project.edit(f"src/gpuguide/exercises/pool/{file}", old, new)
     built_ok(project)
     assert "Kindly add" in page(project, "start/install")
     assert "Look hard at" in page(project, "alone/puzzles")

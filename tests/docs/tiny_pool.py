@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from gpuguide.drills import model
-from gpuguide.drills.model import KernelExercise, Launch
+from gpuguide.exercises import model
+from gpuguide.exercises.model import KernelExercise, Launch
 from gpuguide_docs.show import exercise_pool
 
 STATEMENT = """\
@@ -46,7 +46,7 @@ TEXTS = {"task.md": STATEMENT + HINTS, "start.py": START, "solution.py": SOLUTIO
 ENTRY = '''\
 """An exercise of the tests."""
 
-from gpuguide.drills.model import KernelExercise
+from gpuguide.exercises.model import KernelExercise
 
 EXERCISE = KernelExercise(
     name="{name}",
@@ -76,13 +76,13 @@ def names():
 def get(name):
     if name not in ORDER:
         raise unknown("exercise", name, ORDER)
-    return import_module(f"gpuguide.drills.pool.{name}.exercise").EXERCISE
+    return import_module(f"gpuguide.exercises.pool.{name}.exercise").EXERCISE
 '''
 
 
 def write_pool(package: Path) -> None:
     """Put the two exercises in the place of a package's own."""
-    folder = package / "drills" / "pool"
+    folder = package / "exercises" / "pool"
     shutil.rmtree(folder)
     for name, title, level, tag in (
         ("add_one", "Add one", "beginner", "grid"),
@@ -118,7 +118,10 @@ def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, K
     two["tags"] = ("shared memory",)
     _texts(folder / "add_one", **(texts or {}))
     _texts(folder / "add_two")
-    known = {"add_one": KernelExercise(name="add_one", **one), "add_two": KernelExercise(name="add_two", **two)}
+    known = {
+        "add_one": KernelExercise(name="add_one", **one),
+        "add_two": KernelExercise(name="add_two", **two),
+    }
 
     def get(name):
         from gpuguide.errors import unknown

@@ -608,7 +608,7 @@ def check_prose(layout: Layout, documents: Documents) -> list[Violation]:
     found = []
     for path in [*sorted(layout.docs.glob("*.md")), *sorted(layout.docs.glob("*.rst"))]:
         found += _figures(layout, path, documents.named(path.stem).figures)
-    exercises = (layout.source / "gpuguide" / "drills").rglob("*.md")
+    exercises = (layout.source / "gpuguide" / "exercises").rglob("*.md")
     for path in [layout.root / "README.md", *sorted(exercises)]:
         if path.exists():
             lines = plain_lines(path.read_text(encoding="utf-8"))

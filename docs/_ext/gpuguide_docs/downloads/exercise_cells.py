@@ -9,7 +9,7 @@ from gpuguide_docs.downloads.markdown import Piece
 from gpuguide_docs.show.exercise_pool import check_call, check_commands
 
 if TYPE_CHECKING:
-    from gpuguide.drills.model import Exercise
+    from gpuguide.exercises.model import Exercise
 
 __all__ = ["exercise_cells"]
 

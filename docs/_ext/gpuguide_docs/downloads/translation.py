@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx_design.dropdown import dropdown_main
 
-from gpuguide.drills import pool
+from gpuguide.exercises import pool
 from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import code_node, escape, markdown_node, ready_node

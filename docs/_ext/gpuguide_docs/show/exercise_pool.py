@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuguide.drills import pool
 from gpuguide.errors import ArgumentError
+from gpuguide.exercises import pool
 
 if TYPE_CHECKING:
-    from gpuguide.drills.model import Exercise
+    from gpuguide.exercises.model import Exercise
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.show.site import Site
 

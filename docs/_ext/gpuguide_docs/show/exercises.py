@@ -10,8 +10,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
-from gpuguide.drills import pool
 from gpuguide.errors import GpuGuideError
+from gpuguide.exercises import pool
 from gpuguide_docs.pages.pages_toml import LEVELS
 from gpuguide_docs.show.exercise_pool import (
     check_call,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from gpuguide.drills.model import Exercise
+    from gpuguide.exercises.model import Exercise
     from gpuguide_docs.pages.pages_toml import Page
 
 __all__ = [

@@ -1,0 +1,72 @@
+"""Judges a kernel: traces each launch of its exercise until one goes wrong."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Any
+
+from gpuguide.exercises.answer import FILE, Answer, raised
+from gpuguide.exercises.model import KernelExercise, Launch
+from gpuguide.exercises.report import Finding, Report
+from gpuguide.tracer import Trace, launch, load
+
+__all__ = ["about", "judge_kernel"]
+
+#: Threads that go round a loop so often will hardly end; no exercise asks for more than a few hundred turns.
+_MOST_TURNS = 20_000
+
+
+def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
+    """Trace an answer in each launch."""
+    try:
+        kernel = load_kernel(answer)
+    except (Exception, SystemExit) as error:  # of the file itself, before any launch
+        return Report((raised(error, "Your file"),))
+    if finding := _unfit(exercise, answer):
+        return Report((finding,))
+    n_right, n_blocks, most = 0, 0, Report()
+    for each in exercise.launches():
+        trace = _traced(kernel, each, exercise)
+        if trace.findings:
+            return Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
+        n_right += 1
+        if trace.n_blocks > n_blocks:
+            n_blocks, most = (
+                trace.n_blocks,
+                Report((), about(each, trace), printed=trace.printed, trace=trace),
+            )
+    return replace(most, n_right=n_right)
+
+
+def load_kernel(answer: Answer) -> Any:
+    """Return the kernel of an answer, executed with the tracer's stand-ins in the place of Numba."""
+    return answer.function or load(answer.source, FILE).functions[answer.name]
+
+
+def about(each: Launch, trace: Trace) -> str:
+    """Say which launch it is: ``"With n = 33, 2 blocks of 32 threads"``."""
+    return f"With {each.about}, {trace.label}"
+
+
+def _traced(kernel: Any, each: Launch, exercise: KernelExercise) -> Trace:
+    limits = exercise.limits
+    if each.loop_turns is not None:
+        limits = replace(limits, loop_turns=each.loop_turns)
+    return launch(
+        kernel, each.blocks, each.threads, each.arguments, expected=each.expected, tolerance=each.tolerance,
+        limits=limits, shared_bytes=each.shared_bytes, most_turns=_MOST_TURNS,
+    )  # fmt: skip
+
+
+def _unfit(exercise: KernelExercise, answer: Answer) -> Finding | None:
+    """Say why an answer is no kernel of this exercise."""
+    functions = [node for node in ast.parse(answer.source).body if isinstance(node, ast.FunctionDef)]
+    kernel = next(node for node in functions if node.name == answer.name)
+    if not kernel.decorator_list:
+        text = f"{answer.name} is a plain Python function: decorate it with @cuda.jit."
+        return Finding("compile", text, (kernel.lineno,))
+    if len(kernel.args.args) != len(exercise.parameters):
+        text = f"{answer.name} must take the parameters ({', '.join(exercise.parameters)})."
+        return Finding("signature", text, (kernel.lineno,))
+    return None

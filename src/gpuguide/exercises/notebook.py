@@ -1,0 +1,96 @@
+"""Lets a notebook run from top to bottom without a GPU: its exercise runs, and the rest is skipped."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from gpuguide.exercises.pool import get
+
+__all__ = ["skip_without_gpu"]
+
+# Decorators that compile only when the function is called.
+_LAZY = {"cuda.jit", "cuda.jit(device=True)", "njit"}
+
+
+def skip_without_gpu(*exercises: str) -> None:
+    """Where there is no GPU, say so once, and skip the cells of this notebook that need one.
+
+    What is left runs as it stands: the cells that define or check the function of an exercise, and those that
+    only import and define. In a script there are no cells to skip, so it ends here.
+
+    >>> from gpuguide.exercises import skip_without_gpu
+    >>> skip_without_gpu("guard")  # doctest: +SKIP
+    This computer has no NVIDIA GPU, or no driver for it. Cells that need one are skipped.
+    The exercise needs none: change and check maximum_kernel.
+    """
+    functions = [get(name).function_name for name in exercises]
+    reason = _why_no_gpu()
+    if not reason:
+        return
+    shell = _shell()
+    if shell is None:
+        hints = [f"The exercise needs none: gpuguide exercises start {name}" for name in exercises]
+        raise SystemExit("\n".join([reason, *hints]))
+    print(f"{reason} Cells that need one are skipped.")
+    if functions:
+        print(f"The exercise needs none: change and check {' and '.join(functions)}.")
+    transformers = shell.input_transformers_cleanup
+    # The cell may be run twice.
+    transformers[:] = [each for each in transformers if not isinstance(each, _Skip)]
+    transformers.append(_Skip(functions))
+
+
+def _why_no_gpu() -> str:
+    """Say why there is no GPU; empty if there is one."""
+    from gpuguide.errors import NoGpuError
+    from gpuguide.machine.backends import nvml
+    from gpuguide.machine.device import require_gpu
+
+    try:
+        require_gpu()
+    except NoGpuError as error:
+        # Without a GPU, it does not help to explain how to install CuPy.
+        return str(error) if nvml() else "This computer has no NVIDIA GPU, or no driver for it."
+    return ""
+
+
+def _shell() -> Any:
+    ipython = sys.modules.get("IPython")
+    return ipython and ipython.get_ipython()
+
+
+class _Skip:
+    """An input transformer of IPython's: it leaves nothing of a cell that needs a GPU."""
+
+    def __init__(self, functions: Sequence[str]) -> None:
+        # What a reader adds to find a mistake names one of these, too.
+        self._names = {*functions, "gpuguide.exercises"}
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        text = "".join(lines)
+        return lines if any(name in text for name in self._names) or _only_defines(text) else []
+
+
+def _only_defines(text: str) -> bool:
+    """Say whether a cell does nothing but import what is here, and define functions."""
+    try:
+        statements = ast.parse(text).body
+    except SyntaxError:  # a magic, or a slip that Python shall tell
+        return True
+    return all(_defines(each) for each in statements)
+
+
+def _defines(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.FunctionDef):
+        return all(ast.unparse(each) in _LAZY for each in statement.decorator_list)
+    if isinstance(statement, ast.Import):
+        return all(_is_here(each.name) for each in statement.names)
+    return isinstance(statement, ast.ImportFrom) and _is_here(statement.module or "")
+
+
+def _is_here(module: str) -> bool:
+    return find_spec(module.partition(".")[0]) is not None
