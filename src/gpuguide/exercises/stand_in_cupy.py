@@ -360,7 +360,8 @@ class Array(NDArrayOperatorsMixin):
     @property
     def shape(self) -> tuple[int, ...]:
         """Its length along each axis, which may be set."""
-        return self._data.shape
+        shape: tuple[int, ...] = self._data.shape
+        return shape
 
     @shape.setter
     def shape(self, shape: int | tuple[int, ...]) -> None:

@@ -126,7 +126,11 @@ ORDER: tuple[str, ...] = (
 
 
 def names() -> list[str]:
-    """Return the names of all exercises in teaching order."""
+    """Return the names of all exercises in teaching order.
+
+    >>> names()[:3]
+    ['fill_in_either', 'fill_in_dot', 'fill_in_wait']
+    """
     return [name for name in ORDER if (POOL / name / "exercise.py").is_file()]
 
 
