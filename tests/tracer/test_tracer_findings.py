@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -286,6 +287,9 @@ def test_the_first_finding_is_the_cause(case: Case) -> None:
     assert case.text in shifted(first)
     assert first.question
     assert str(first.line) in str(trace)  # it is quoted
+    if svg := trace.svg(first):
+        title = ElementTree.fromstring(svg)[0].text
+        assert title == " ".join(trace.drawing(first).split("\n")[0 : 1 + (len(title) > 78)])
 
 
 SHUFFLED = """\
