@@ -67,21 +67,30 @@ class _Skip:
     """An input transformer of IPython's: it leaves nothing of a cell that needs a GPU."""
 
     def __init__(self, functions: Sequence[str]) -> None:
-        # What a reader adds to find a mistake names one of these, too.
-        self._names = {*functions, "gpuguide.exercises"}
+        self._functions = set(functions)
 
     def __call__(self, lines: list[str]) -> list[str]:
         text = "".join(lines)
-        return lines if any(name in text for name in self._names) or _only_defines(text) else []
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:  # a magic, or a slip that Python shall tell
+            return lines
+        # What a reader adds to find a mistake uses one of the functions, too.
+        is_of_exercise = "gpuguide.exercises" in text or self._functions & _functions_used(tree)
+        return lines if is_of_exercise or all(map(_defines, tree.body)) else []
 
 
-def _only_defines(text: str) -> bool:
-    """Say whether a cell does nothing but import what is here, and define functions."""
-    try:
-        statements = ast.parse(text).body
-    except SyntaxError:  # a magic, or a slip that Python shall tell
-        return True
-    return all(_defines(each) for each in statements)
+def _functions_used(tree: ast.Module) -> set[str]:
+    """Return what a cell defines, and the names that it reads from other cells.
+
+    A page's own cell may have a variable of the same name, such as ``start``: it is not the exercise's.
+    """
+    walked = list(ast.walk(tree))
+    names = [node for node in walked if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {(node.asname or node.name) for node in walked if isinstance(node, ast.alias)}
+    defined = {node.name for node in walked if isinstance(node, ast.FunctionDef)}
+    return defined | {node.id for node in names} - own
 
 
 def _defines(statement: ast.stmt) -> bool:
