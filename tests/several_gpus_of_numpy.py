@@ -188,7 +188,7 @@ class ManyGpus:
             width = points * step
             return self.here(4 * np.arctan(width / (1 + np.array(left) * (np.array(left) + width))))
 
-        return call
+        return Kernel(call)
 
     def RawKernel(self, source: str, name: str) -> Any:
         """Give the step of the heat equation."""
@@ -214,6 +214,15 @@ class ManyGpus:
             self._stream().ask(step, writes=then)
 
         return call
+
+
+class Kernel(NamedTuple):
+    """A kernel that may have run: what it holds is of no use to another process."""
+
+    call: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        return self.call(*args)
 
 
 class _Nccl:
@@ -250,6 +259,8 @@ class _Nccl:
 
 
 class _Device:
+    __hash__ = None  # type: ignore[assignment]  # as CuPy's
+
     def __init__(self, gpus: ManyGpus, number: int) -> None:
         if not 0 <= number < gpus.n:
             raise RuntimeError("cudaErrorInvalidDevice: invalid device ordinal")

@@ -10,6 +10,53 @@ What is a second GPU worth, and what changes in the code?
 # its part of the data, launch on all of them before you wait for any, and let them copy directly.
 
 # %%
+
+# record: Copies between two GPUs, then three studies on one and on two, every result checked
+import gpuguide as gg
+import numpy as np
+from gpuguide.topics.several_gpus import all_reduce, peers, stencil
+from gpuguide.topics.several_gpus import study as several_gpus
+from gpuguide.topics.several_gpus.kernels import HEAT_SOURCE
+
+used, warning = peers.using()
+for name, rates in {**used, **peers.rates()}.items():
+    gg.fact(name, float(np.median(rates)), unit="B/s", samples=rates)
+for name, number in {**peers.followers(), "links": peers.links()}.items():
+    gg.fact(name, number, unit="1")
+gg.fact("other_array", warning, unit="text")
+integral = several_gpus.study().run()
+heat = stencil.heat_study().run()
+sums = all_reduce.sums_study().run()
+
+# %%
+# **Two GPUs pay where both have enough to do, and not for short calls.**
+
+# draw
+from gpuguide.charts.shapes import plot_ratios
+
+compared = {
+    "integral, 2^37 points": integral.speedup("two", "one", 2**37),
+    "stencil, 2^30 cells, edges read": heat.speedup("two_direct", "one", 2**30),
+    "stencil, 2^30 cells, edges copied": heat.speedup("two", "one", 2**30),
+    "stencil, 2^24 cells, edges read": heat.speedup("two_direct", "one", 2**24),
+    "integral, 2^24 points": integral.speedup("two", "one", 2**24),
+}
+_ = plot_ratios(
+    {
+        words: gg.fact(f"worth_{k}", ratio.value, unit="ratio")
+        for k, (words, ratio) in enumerate(compared.items())
+    },
+    "two GPUs against one",
+)
+
+# %%
+# .. finding::
+#
+#    With enough work two GPUs are :measured:`integral[two, 2**37].speedup(one)` as fast as one. For a call
+#    that one GPU ends in :measured:`integral[one, 2**24].time` they are
+#    :measured:`integral[two, 2**24].speedup(one)` as fast.
+
+# %%
 # The current device
 # ------------------
 #
@@ -63,25 +110,6 @@ print(z, "is on GPU", z.device.id, "with", len(seen), "warning(s)")
 # that you need more than once: ``x.copy()`` makes the copy on the current device.
 
 # %%
-
-# record: Copies between two GPUs, then three studies on one and on two, every result checked
-import gpuguide as gg
-import numpy as np
-from gpuguide.topics.several_gpus import all_reduce, peers, stencil
-from gpuguide.topics.several_gpus import study as several_gpus
-from gpuguide.topics.several_gpus.kernels import HEAT_SOURCE
-
-copied, warning = peers.measured()
-for name, rates in copied.items():
-    gg.fact(name, float(np.median(rates)), unit="B/s", samples=rates)
-for name, number in {**peers.followers(), "links": peers.links()}.items():
-    gg.fact(name, number, unit="1")
-gg.fact("other_array", warning, unit="text")
-integral = several_gpus.study().run(variants=["one", "two"])
-heat = stencil.heat_study().run()
-sums = all_reduce.sums_study().run()
-
-# %%
 # Copies: directly, or by way of the host
 # ---------------------------------------
 #
@@ -98,8 +126,6 @@ sums = all_reduce.sums_study().run()
 #      - :measured:`within`
 #    * - from GPU 0 to GPU 1, directly
 #      - :measured:`direct`
-#    * - from GPU 1 to GPU 0, directly
-#      - :measured:`direct_back`
 #    * - both ways at once, together
 #      - :measured:`both_ways`
 #    * - from GPU 0 to GPU 1 without peer access, by the driver
@@ -110,10 +136,10 @@ sums = all_reduce.sums_study().run()
 #      - :measured:`pageable`
 #
 # The link takes both directions at once. GPU 0 has :measured:`links` NVLinks, which together carry at most
-# :measured:`link_peak` each way; a direct copy reaches :measured:`copy_share` of that.
+# :measured:`link_peak` of data each way; a direct copy reaches :measured:`copy_share` of that.
 #
 # .. kernel:: gpuguide.topics.several_gpus.peers
-#    :names: rates, seconds, without_access
+#    :names: rates, seconds, peer_access
 #    :fold: How the copies are timed
 
 # %%
@@ -126,7 +152,7 @@ sums = all_reduce.sums_study().run()
 
 import numpy as np
 
-integrate = cp.ElementwiseKernel(
+INTEGRATE = (
     "float64 left, int64 points, float64 step",
     "float64 area",
     """
@@ -139,6 +165,7 @@ integrate = cp.ElementwiseKernel(
     """,
     "integrate",
 )
+integrate = cp.ElementwiseKernel(*INTEGRATE)
 
 
 def pi_on(gpus, n=2**20, points=2**12):
@@ -170,7 +197,7 @@ print("NumPy:   ", np.pi)
 # the host takes for its calls, and it makes them for one GPU after the other. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
-#    :names: areas_on
+#    :names: areas_of, shared
 #    :fold: What is timed
 
 # %%
@@ -270,7 +297,7 @@ for plate in (slabs, whole):
 # :measured:`heat[two_direct, 2**30].speedup(one)` if they read them.
 #
 # .. kernel:: gpuguide.topics.several_gpus.stencil
-#    :names: copied, direct
+#    :names: edges, copied, direct
 #    :fold: What is timed: edges copied and edges read
 
 # %%
@@ -292,10 +319,8 @@ nccl_gpus = nccl.NcclCommunicator.initAll([gpu.id for gpu in gpus])
 nccl.groupStart()
 for gpu, one, x in zip(gpus, nccl_gpus, arrays, strict=True):
     with gpu:
-        stream = cp.cuda.get_current_stream().ptr
-        one.allReduce(
-            x.data.ptr, x.data.ptr, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream
-        )
+        own, stream = x.data.ptr, cp.cuda.get_current_stream().ptr
+        one.allReduce(own, own, x.size, nccl.NCCL_FLOAT32, nccl.NCCL_SUM, stream)
 nccl.groupEnd()
 with gpus[-1]:
     print("GPU:  ", arrays[-1].get()[:3])
@@ -337,7 +362,8 @@ _ = gg.plot_time(sums)
 #      - :measured:`sums[nccl, 2**28].time`
 #      - :measured:`sums[nccl, 2**28].rate(bus_bytes)`
 #
-# At 1 GiB it is :measured:`bus_share` of what the links carry each way.
+# At 1 GiB it is :measured:`bus_share` of what the links carry each way, without the multicast of the switches
+# between them, which ``NCCL_NVLS_ENABLE=0`` turns off on this machine.
 #
 # .. kernel:: gpuguide.topics.several_gpus.all_reduce
 #    :names: by_nccl, by_copies, summed
@@ -348,7 +374,8 @@ _ = gg.plot_time(sums)
 # ------------------------------
 #
 # With Dask, each GPU gets a process, a *worker*, and a scheduler hands them parts of the work, over the
-# network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see.
+# network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see. Send it source
+# and not a kernel: one that has run here holds addresses of this process, and the worker that gets it dies.
 
 import os
 
@@ -360,6 +387,7 @@ def see_gpu(k):
 
 
 def area(k, n_parts, n=2**20, points=2**12):
+    integrate = cp.ElementwiseKernel(*INTEGRATE)
     left = cp.arange(n * k // n_parts, n * (k + 1) // n_parts) / n
     return float(integrate(left, points, 1 / n / points).sum())
 
@@ -398,9 +426,11 @@ cluster.close()
 # %%
 
 # draw
-link_peak = facts["links"].value * 25e9
+link_peak = facts["links"].value * 25e9  # NVLink 4; its data sheet counts both ways
 bus = 2**30 / sums.time("nccl", 2**28).value
-gg.fact("link_peak", link_peak, unit="B/s", note="NVLink 4: 25 GB/s a link, each way")
+gg.fact(
+    "link_peak", link_peak, unit="B/s", note="NVLink 4: 25 GB/s of data a link, each way"
+)
 gg.fact("copy_share", facts["direct"].value / link_peak, unit="share")
 gg.fact("bus_share", bus / link_peak, unit="share")
 pace = integral.time("one", 2**37).value / 2**37
@@ -412,31 +442,6 @@ gg.claim(sums, "nccl", faster_than="copies", at=2**28)
 # %%
 # Result: what two GPUs are worth
 # -------------------------------
-
-# draw
-from gpuguide.charts.shapes import plot_ratios
-
-compared = {
-    "integral, 2^37 points": integral.speedup("two", "one", 2**37),
-    "stencil, 2^30 cells, edges read": heat.speedup("two_direct", "one", 2**30),
-    "stencil, 2^30 cells, edges copied": heat.speedup("two", "one", 2**30),
-    "stencil, 2^24 cells, edges read": heat.speedup("two_direct", "one", 2**24),
-    "integral, 2^24 points": integral.speedup("two", "one", 2**24),
-}
-_ = plot_ratios(
-    {
-        words: gg.fact(f"worth_{k}", ratio.value, unit="ratio")
-        for k, (words, ratio) in enumerate(compared.items())
-    },
-    "two GPUs against one",
-)
-
-# %%
-# .. finding::
-#
-#    Two GPUs are worth :measured:`integral[two, 2**37].speedup(one)` where there is enough work, and
-#    :measured:`integral[two, 2**24].speedup(one)` for a call that one GPU ends in
-#    :measured:`integral[one, 2**24].time`.
 #
 # Work that falls into parts needs no link between GPUs, but there must be enough of it, for Python serves one
 # GPU after the other. If parts depend on each other, each step waits for its slowest slab and for the

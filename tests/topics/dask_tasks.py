@@ -19,8 +19,7 @@ def note(folder: str, number: int) -> int:
     return number**2
 
 
-def as_on_a_gpu(numbers: Any, first: float, slices: int, each: int, source: str) -> np.ndarray:
+def as_on_a_gpu(numbers: Any, first: float, n: int, source: str) -> np.ndarray:
     """Do a worker's part of the integral by arctangents."""
-    width = 1 / 64 / slices
-    left = first + (np.asarray(numbers)[:, None] * slices + np.arange(slices)) * width
-    return np.asarray((4 * np.arctan(width / (1 + left * (left + width)))).sum(axis=1))
+    left = first + np.asarray(numbers) / 64
+    return np.asarray(4 * np.arctan(1 / 64 / (1 + left * (left + 1 / 64))))

@@ -142,9 +142,10 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
-    "several_gpus.integral": areas_reference,
-    "several_gpus.workers": areas_reference,
-    "several_gpus.heat": heat_reference,
+    **dict.fromkeys(
+        ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
+    ),
+    "several_gpus.heat": lambda *inputs: heat_reference(*inputs)[0],
     "several_gpus.sums": lambda x: sum_of_all(2, x),
     "sort_search.sort": np.sort,
     "streams.inverses": lambda a, b: np.stack([np.linalg.inv(each) for each in (a, b)]),
@@ -614,9 +615,9 @@ ON_THE_GPU = {
     "segmented_sieve.segmented": (2, 100, 1000, 10**4),
     "segmented_sieve.count": (2, 100, 1000, 10**4),
     # Not at size 1, which is how a variant says that its GPUs are not here.
-    "several_gpus.integral": (0, 31, 2**16 + 5, 2**24),
-    "several_gpus.workers": (0, 31, 2**16 + 5, 2**24),
-    "several_gpus.heat": (0, 31, 257, 1009, 2**20),
+    "several_gpus.integral": (31, 2**16 + 5, 2**24),
+    "several_gpus.workers": (31, 2**16 + 5, 2**24),
+    "several_gpus.heat": (31, 257, 1009, 2**20),
     # Beyond 2^24, too, where float32 does not hold all whole numbers.
     "several_gpus.sums": (0, 31, 1022, 2**20, 2**25),
     "sort_search.sort": (*SIZES, 4096**2),

@@ -1,180 +1,172 @@
-"""An integral whose slices are shared out among GPUs, each of which adds up its own."""
-
-from __future__ import annotations
+"""An integral whose pieces are shared out among GPUs, and what all studies of several GPUs need."""
 
 from functools import cache, partial
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.errors import BackendError, MismatchError, NoGpuError
 from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, end_to_end_variant
+from gpuguide.machine.backends import cupy, has_gpu
+from gpuguide.measure.plan import end_to_end_variant
 from gpuguide.measure.study import Study
-from gpuguide.topics.several_gpus.gpus import COUNTS, Gpu, cut, lacking, some, wait
 from gpuguide.topics.several_gpus.kernels import INTEGRATE_SOURCE
 
-PIECES = 64
-"""Parts of the integral whose areas are compared, each on one GPU."""
-SLICES = 2**22
-"""Threads for all pieces together: with four GPUs a million on each, which still fills it."""
-SIZES = (2**24, 2**37)
+PIECES = 64  # each on one GPU; their areas are compared
+SLICES = 2**16  # of a piece at most, with a thread for each: four million in all
 
 
-def pieces(n: int) -> int:
-    """Return into how many pieces `n` points are cut.
-
-    >>> pieces(0), pieces(3), pieces(2**24)
-    (0, 3, 64)
-    """
-    return min(PIECES, n)
+def count():
+    """Count the GPUs that this process sees; 0 without one."""
+    return int(cupy().cuda.runtime.getDeviceCount()) if has_gpu() else 0
 
 
-def plan(n: int) -> tuple[int, int]:
+def lacking(n):
+    """Say how many GPUs are missing; nothing where there is none at all, as for all studies."""
+    return f"needs {n} GPUs, and this process sees {count()}" if 0 < count() < n else ""
+
+
+def unavailable(find):
+    """Say why a library cannot be used; nothing where it can, or where there is no GPU."""
+    if has_gpu():
+        try:
+            find()
+        except BackendError as error:
+            return str(error)
+    return ""
+
+
+def some(n):
+    """Return the first GPUs, each with a stream that is made once."""
+    if why := lacking(n):
+        raise NoGpuError(
+            f"This {why}. See nvidia-smi, and whether CUDA_VISIBLE_DEVICES hides some."
+        )
+    return [_gpu(number) for number in range(n)]
+
+
+@cache
+def _gpu(number):
+    device = cupy().cuda.Device(number)
+    with device:
+        stream = cupy().cuda.Stream(non_blocking=True)
+    return SimpleNamespace(number=number, device=device, stream=stream)
+
+
+def cut(n, gpus):
+    """Cut n things into about equal parts: each GPU with the begin and the end of its part."""
+    return [(gpu, n * g // len(gpus), n * (g + 1) // len(gpus)) for g, gpu in enumerate(gpus)]
+
+
+def gather(parts, out):
+    """Bring the parts of a result to the current GPU, when each GPU has made its own."""
+    out = cupy().asarray(out)
+    for (gpu, begin, end), part in parts:
+        gpu.stream.synchronize()
+        out[begin:end] = part.copy()
+
+
+def on_gpus(name, call, label, missing="", **options):
+    """Describe a call on some GPUs; where these are missing, its rows say so and nothing is timed."""
+    # No size of a study is as small.
+    there = {"max_size": 1, "max_size_reason": missing} if missing else {}
+    options = {"arrays": "numba", "note": f"{label}.", **there, **options}
+    return end_to_end_variant(name, call, label, **options)
+
+
+def plan(n):
     """Return how many slices a piece has, and how many points a slice has.
 
     >>> plan(2**37), plan(2**24), plan(100)
     ((65536, 32768), (65536, 4), (1, 1))
     """
-    a_piece = n // max(1, pieces(n))
-    slices = max(1, min(a_piece, SLICES // PIECES))
-    return slices, max(1, a_piece // slices)
-
-
-def points(n: int) -> int:
-    """Count the points at which the function is evaluated."""
-    slices, each = plan(n)
-    return pieces(n) * slices * each
+    slices = min(max(1, n // PIECES), SLICES)
+    return slices, max(1, n // PIECES // slices)
 
 
 @cache
-def integrate_kernel(source: str) -> Any:
+def integrate_kernel(source):
     """Make the kernel of a source: the area of the slice that begins at `left`."""
     return cupy().ElementwiseKernel(
         "float64 left, int64 points, float64 step", "float64 area", source, "integrate"
     )
 
 
-def areas_on(gpus: tuple[Gpu, ...], first: float, n: int, out: Any) -> None:
-    """Integrate 4 / (1 + x^2) over 64 pieces of length 1 / 64, an equal share of them on each GPU."""
-    cp = cupy()
-    slices, each = plan(n)
+def areas_of(begin, end, first, n, source):
+    """Integrate 4 / (1 + x^2) over some pieces of length 1 / 64, on the current GPU."""
+    slices, points = plan(n)
     width = 1 / PIECES / slices
-    integrate = integrate_kernel(INTEGRATE_SOURCE)
-    sums = []
-    for gpu, (begin, end) in zip(gpus, cut(pieces(n), gpus), strict=True):
+    left = first + cupy().arange(begin * slices, end * slices) * width
+    areas = integrate_kernel(source)(left, points, width / points)
+    return areas.reshape(end - begin, slices).sum(axis=1)
+
+
+def shared(n_gpus, first, n, out):
+    """Share the pieces out among the first GPUs, and launch on all of them before waiting for any."""
+    launch.check(out=out, shape=(PIECES,), dtype="float64")
+    parts = []
+    for gpu, begin, end in cut(PIECES, some(n_gpus)) if n else ():
         with gpu.device, gpu.stream:
-            # Nothing here waits, so all GPUs are at work at the same time.
-            left = first + cp.arange(begin * slices, end * slices) * width
-            areas = integrate(left, each, width / each)
-            sums.append(areas.reshape(end - begin, slices).sum(axis=1))
-    wait(gpus)
-    gathered = cp.asarray(out)
-    for part, (begin, end) in zip(sums, cut(pieces(n), gpus), strict=True):
-        # `copy` brings it to the current GPU.
-        gathered[begin:end] = part.copy()
+            areas = areas_of(begin, end, first, n, INTEGRATE_SOURCE)
+            parts.append(((gpu, begin, end), areas))
+    if parts:
+        gather(parts, out)
 
 
-def shared(n_gpus: int, first: float, n: int, out: Any) -> None:
-    """Share the pieces out among the first GPUs of this machine."""
-    launch.check(out=out, shape=(pieces(n),), dtype="float64")
-    if n:
-        areas_on(some(n_gpus), first, n, out)
+class Near:
+    """Every number is as near to the right one as rounding and the rule allow; an error names the worst."""
 
+    def __init__(self, right):
+        self.right = right
 
-class Areas:
-    """Each piece has the area that arctangents give, within the rule's own error and that of the additions.
+    def prepare(self, inputs):
+        """Return the right numbers, and how far others may be off."""
+        return self.right(*inputs)
 
-    >>> check = Areas()
-    >>> prepared = check.prepare((0.0, 2**24))
-    >>> check.compare(prepared[0], prepared)[0]
-    0.0
-    """
-
-    def prepare(self, inputs: tuple[Any, ...]) -> tuple[np.ndarray, float]:
-        """Compute the areas, and how far an approximation by midpoints may be off."""
-        first, n = inputs
-        left = first + np.arange(pieces(n)) / PIECES
-        right = left + 1 / PIECES
-        slices, each = plan(n)
-        step = 1 / PIECES / slices / each
-        # The second derivative is at most 8; the additions are one after the other within a slice.
-        rule = step**2 / 3 / PIECES
-        rounding = np.finfo(np.float64).eps * (each + 20) * 4 / PIECES
-        return 4 * np.arctan((right - left) / (1 + left * right)), rule + rounding
-
-    def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
-        """Compare on the host; there are 64 numbers."""
-        expected, tolerance = prepared
-        got = output.get() if hasattr(output, "get") else np.asarray(output)
-        if got.shape != expected.shape:
+    def compare(self, output, prepared):
+        """Compare on the host; there are few numbers."""
+        output, right = (x.get() if hasattr(x, "get") else x for x in (output, prepared[0]))
+        off = np.abs(output.astype(np.float64) - right)
+        worst = int(off.argmax())  # a NaN counts as the largest
+        if not off[worst] <= prepared[1]:
             raise MismatchError(
-                f"The output should have shape {expected.shape}; it has {got.shape}."
+                f"Number {worst} is wrong: expected {right[worst]}, got {output[worst]}; "
+                f"the tolerance is {prepared[1]:.3g}."
             )
-        if not len(got):
-            return 0.0, 0.0
-        off = np.abs(got - expected)
-        worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
-        if not off[worst] <= tolerance:
-            raise MismatchError(
-                f"Piece {worst} is wrong: expected {expected[worst]!r}, got {got[worst]!r}; "
-                f"the tolerance is {tolerance:.3g}."
-            )
-        return float(off[worst]), tolerance
+        return float(off[worst]), prepared[1]
 
 
-def areas_reference(first: float, n: int) -> np.ndarray:
-    """Give the areas by arctangents."""
-    return Areas().prepare((first, n))[0]
+def areas_reference(first, n):
+    """Compute the areas by arctangents, and how far an approximation by midpoints may be off."""
+    slices, points = plan(n)
+    left = first + np.arange(PIECES) / PIECES
+    # The second derivative is at most 8; the additions are one after the other within a slice.
+    rule = (1 / PIECES / slices / points) ** 2 / 3 / PIECES
+    rounding = np.finfo(np.float64).eps * (points + 20) * 4 / PIECES
+    return 4 * np.arctan(1 / PIECES / (1 + left * (left + 1 / PIECES))), rule + rounding
 
 
-def on_gpus(name: str, call: Any, label: str, missing: str = "", **options: Any) -> Variant:
-    """Describe a call on some GPUs; where they are lacking, its rows say so and nothing is timed."""
-    # No size of a study is as small, so every cell of the variant shows the reason.
-    there = {"max_size": 1, "max_size_reason": missing} if missing else {}
-    return end_to_end_variant(name, call, label, arrays="numba", **there, **options)
-
-
-def label(n_gpus: int) -> str:
-    """Name a number of GPUs.
-
-    >>> label(1), label(4)
-    ('1 GPU', '4 GPUs')
-    """
-    return f"{n_gpus} GPU{'s' if n_gpus > 1 else ''}"
-
-
-def study(kernels: Kernels = None) -> Study:
-    """Describe the integral on one GPU, on two and on four."""
+def integral_of(name, title, calls, sizes, kernels=None):
+    """Describe a study of the integral; the first variant is the one that others are compared with."""
     return Study(
-        name="integral",
-        title="An integral, its slices shared out among GPUs",
-        variants=tuple(
-            on_gpus(
-                name,
-                partial(shared, n),
-                label(n),
-                lacking(n),
-                work={"points": points},
-                note=f"{label(n)}, each with an equal share of the pieces.",
-            )
-            for name, n in COUNTS.items()
-        ),
-        sizes=SIZES,
-        inputs=_inputs,
-        check=Areas(),
-        output=lambda n, dtype: ((pieces(n),), np.float64),
+        name=name,
+        title=title,
+        variants=tuple(on_gpus(*call) for call in calls),
+        sizes=sizes,
+        inputs=lambda n, dtype, rng, exact: (0.0 if exact else float(rng.random()), n),
+        check=Near(areas_reference),
+        output=lambda n, dtype: ((PIECES,), np.float64),
         dtype="float64",
         size_name="points",
         input_note="where the first piece begins, at random; all else is made on the GPUs",
-        baseline="one",
+        baseline=calls[0][0],
         kernels=kernels,
     )
 
 
-def _inputs(n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool) -> tuple[Any, ...]:
-    if n < 0:
-        raise ArgumentError(f"n must be at least 0; got {n}.")
-    return (0.0 if exact else float(rng.random())), n
+def study(kernels=None):
+    """Describe the integral on one GPU and on two."""
+    one = "one", partial(shared, 1), "1 GPU"
+    two = "two", partial(shared, 2), "2 GPUs", lacking(2)
+    title = "An integral, its pieces shared out among GPUs"
+    return integral_of("integral", title, [one, two], (2**24, 2**37), kernels)

@@ -1,43 +1,32 @@
 """The integral through Dask: its parts go to workers, each of which is a process with a GPU of its own."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import BackendError, MismatchError
 from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy, has_gpu
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant
+from gpuguide.machine.backends import cupy
 from gpuguide.measure.session import current
-from gpuguide.measure.study import Study
 from gpuguide.measure.timing import end_to_end_timer
 from gpuguide.measure.turns import gpu_clock, in_turns
-from gpuguide.topics.several_gpus.gpus import count
 from gpuguide.topics.several_gpus.kernels import INTEGRATE_SOURCE
 from gpuguide.topics.several_gpus.study import (
     PIECES,
-    Areas,
-    on_gpus,
-    pieces,
-    plan,
-    points,
+    areas_of,
+    count,
+    integral_of,
     shared,
+    unavailable,
 )
 
-TIME_LIMIT_S = 60.0
-"""After which a result that does not come is an error: a worker may hang, and Dask would wait for ever."""
-SIZES = (2**24, 2**35)
+TIME_LIMIT_S = 60.0  # a worker may hang, and Dask would wait for ever
 N_TASKS = 50
 HOME_BYTES = 2**27
 
 
-def client() -> Any:
-    """Give the Dask client of this process."""
+def client():
+    """Return the Dask client of this process."""
     try:
         from distributed import default_client
     except ImportError:
@@ -45,123 +34,78 @@ def client() -> Any:
             "Dask's scheduler and workers are missing: pip install 'dask[array]' distributed"
         ) from None
     try:
-        found = default_client()
+        return default_client()
     except ValueError:
         raise BackendError(
             "There is no Dask client here. Make one first: Client('tcp://HOST:8786')."
         ) from None
-    if not found.nthreads():
-        raise BackendError(
-            "No worker is connected to the scheduler. Start one: dask worker ADDRESS."
-        )
-    return found
 
 
-def areas_of(numbers: Any, first: float, slices: int, each: int, source: str) -> Any:
+def areas_there(numbers, first, n, source):
     """Integrate some pieces on the GPU of the worker that runs this; they are given by their numbers."""
-    import cupy as cp
-
-    integrate = cp.ElementwiseKernel(
-        "float64 left, int64 points, float64 step", "float64 area", source, "integrate"
-    )
-    width = 1 / PIECES / slices
-    left = first + (cp.asarray(numbers)[:, None] * slices + cp.arange(slices)) * width
-    return cp.asnumpy(integrate(left, each, width / each).sum(axis=1))
+    return areas_of(int(numbers[0]), int(numbers[-1]) + 1, first, n, source).get()
 
 
-def by_dask(parts_per_worker: int, first: float, n: int, out: Any) -> None:
+def by_dask(parts_per_worker, first, n, out):
     """Cut the pieces into blocks of a Dask array, and let the workers integrate them."""
-    launch.check(out=out, shape=(pieces(n),), dtype="float64")
+    launch.check(out=out, shape=(PIECES,), dtype="float64")
     if not n:
         return
     import dask.array as da
 
-    slices, each = plan(n)
-    length = max(1, pieces(n) // (len(client().nthreads()) * parts_per_worker))
-    numbers = da.arange(pieces(n), chunks=length)
-    areas = numbers.map_blocks(
-        areas_of, first, slices, each, INTEGRATE_SOURCE, dtype=float, meta=np.empty(0)
+    n_parts = len(client().nthreads()) * parts_per_worker
+    areas = da.arange(PIECES, chunks=max(1, PIECES // n_parts)).map_blocks(
+        areas_there, first, n, INTEGRATE_SOURCE, dtype=float, meta=np.empty(0)
     )
-    found = client().compute(areas).result(timeout=TIME_LIMIT_S)
-    cupy().asarray(out).set(found)
+    cupy().asarray(out).set(client().compute(areas).result(timeout=TIME_LIMIT_S))
 
 
-def in_one_process(first: float, n: int, out: Any) -> None:
+def in_one_process(first, n, out):
     """Share the pieces out among all GPUs of this machine, without Dask."""
     shared(max(1, count()), first, n, out)
 
 
-def dask_study(kernels: Kernels = None) -> Study:
+def dask_study(kernels=None):
     """Describe the integral in one process, and through Dask with one task per worker and with sixteen."""
-    return Study(
-        name="workers",
-        title="The integral in one process, and through Dask",
-        variants=(
-            _variant("in_one_process", in_one_process, "one process"),
-            _variant("dask", partial(by_dask, 1), "Dask, one task per worker", _missing()),
-            _variant("dask_16", partial(by_dask, 16), "Dask, 16 tasks per worker", _missing()),
-        ),
-        sizes=SIZES,
-        inputs=lambda n, dtype, rng, exact: ((0.0 if exact else float(rng.random())), n),
-        check=Areas(),
-        output=lambda n, dtype: ((pieces(n),), np.float64),
-        dtype="float64",
-        size_name="points",
-        input_note="where the first piece begins, at random; all else is made on the GPUs",
-        baseline="in_one_process",
-        kernels=kernels,
-    )
+    missing = unavailable(client)
+    calls = [
+        ("in_one_process", in_one_process, "one process"),
+        ("dask", partial(by_dask, 1), "Dask, one task per worker", missing),
+        ("dask_16", partial(by_dask, 16), "Dask, 16 tasks per worker", missing),
+    ]
+    title = "The integral in one process, and through Dask"
+    return integral_of("workers", title, calls, (2**24, 2**35), kernels)
 
 
-def _variant(name: str, call: Callable[..., Any], label: str, missing: str = "") -> Variant:
-    return on_gpus(name, call, label, missing, work={"points": points})
-
-
-def _missing() -> str:
-    """Say what Dask lacks here; nothing where there is no GPU, as for all studies."""
-    if not has_gpu():
-        return ""
-    try:
-        client()
-    except BackendError:
-        return "needs Dask, with a client and a worker"
-    return ""
-
-
-def costs(n_turns: int = 5) -> dict[str, list[float]]:
+def costs(n_turns=5):
     """Time a task that does nothing, fetching 128 MiB from a worker, and adding them up there."""
     asked, gpu, host = client(), gpu_clock(), current().machine.host
     array = asked.submit(_ones, HOME_BYTES // 8, pure=False)
-    brought = array.result(timeout=TIME_LIMIT_S)
-    if float(brought.sum()) != HOME_BYTES // 8:
+    if float(array.result(timeout=TIME_LIMIT_S).sum()) != HOME_BYTES // 8:
         raise MismatchError("The array that came from a worker holds something else than ones.")
-
-    def tasks() -> None:
-        asked.gather(asked.map(_nothing, range(N_TASKS), pure=False))
-
-    calls: dict[str, Callable[[], Any]] = {
-        "task": tasks,
+    calls = {
+        "task": lambda: asked.gather(asked.map(_nothing, range(N_TASKS), pure=False)),
         "home": lambda: array.result(timeout=TIME_LIMIT_S),
         "stay": lambda: asked.submit(_total, array, pure=False).result(timeout=TIME_LIMIT_S),
     }
 
-    def reading(call: Callable[[], Any]) -> Callable[[], float]:
+    def reading(call):
         timer = end_to_end_timer(call, gpu, host=host)
         return lambda: timer.sample() / 1e9
 
     times = in_turns({name: reading(call) for name, call in calls.items()}, n_turns)
-    return {**times, "task": [each / N_TASKS for each in times["task"]]}
+    return {**times, "task": [time / N_TASKS for time in times["task"]]}
 
 
-def _nothing(i: int) -> int:
+def _nothing(i):
     return i
 
 
-def _ones(n: int) -> Any:
+def _ones(n):
     import cupy as cp
 
     return cp.ones(n)
 
 
-def _total(x: Any) -> float:
+def _total(x):
     return float(x.sum())
