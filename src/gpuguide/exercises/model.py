@@ -231,9 +231,10 @@ class HostExercise(Exercise):
 
 @dataclass(frozen=True)
 class Mistake:
-    """A mistake that a beginner makes: a text that stands once in the solution, what stands there instead,
-    and the kind of finding that it must get first.
-    """  # noqa: D205
+    """A beginner's mistake: another text in the place of one that stands once in the solution.
+
+    `kind` is that of the finding that must come first.
+    """
 
     old: str
     new: str
