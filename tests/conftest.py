@@ -22,8 +22,8 @@ from gpuguide.machine.device import require_gpu
 from warm_python import WarmPython
 
 HERE = Path(__file__).parent
-# The longest file, then folders whose tests build sites, drive a browser, or simulate and compile kernels.
-LONG_FIRST = ("exercises/test_mutants.py", "docs", "browser", "topics", "exercises")
+# Folders whose tests build sites, drive a browser, or simulate, compile and trace kernels.
+LONG_FIRST = ("docs", "browser", "topics", "exercises/test_kernel_mutants.py", "exercises")
 # Much more than the files of a whole run take together.
 MOST_WRITTEN_BYTES = 4 << 30
 # Of pytest's own `--durations-min`.

@@ -14,6 +14,7 @@ import pytest
 from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.catalogue import Recorded
 from gpuguide.errors import MismatchError, RecordingError
+from gpuguide.exercises.actions import EXAMPLES
 from gpuguide.results.results import Results
 from study_results import make
 
@@ -326,9 +327,9 @@ def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.Capture
 
 
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
-    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._HISTORY_EXAMPLES + cli._EXERCISES_EXAMPLES
+    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._HISTORY_EXAMPLES + EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
-    assert len(commands) == 14
+    assert len(commands) == 19
     for command in commands:
         cli._parser().parse_args(command.split())
 

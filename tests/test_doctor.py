@@ -220,11 +220,6 @@ NOTES: dict[str, tuple[Facts, str, tuple[str, ...]]] = {
     "no GPU": (NO_GPU, "Driver", ("If this computer has an NVIDIA GPU", "--gpus all")),
     "no GPU in WSL": (replace(NO_GPU, wsl=True), "Driver", ("in Windows",)),
     "a login node": (replace(NO_GPU, scheduler="Slurm"), "GPU", ("cluster (Slurm)", "srun --gres=gpu:1")),
-    "no GPU and no compiler": (
-        replace(NO_GPU, numba_compiler="NVIDIA's compiler is not installed"),
-        "Numba",
-        ("simulator", 'pip install "numba-cuda[cu13]" "cuda-toolkit==13.0.*"'),
-    ),
     "no GPU, and NumPy 2.5": (
         replace(NO_GPU, packages={**PACKAGES, "numpy": "2.5.2"}),
         "NumPy",

@@ -9,7 +9,7 @@ from gpuguide import errors
 
 def test_every_error_is_a_gpuguide_error() -> None:
     classes = [getattr(errors, name) for name in errors.__all__ if name.endswith("Error")]
-    assert len(classes) == 11
+    assert len(classes) == 12
     assert all(issubclass(cls, errors.GpuGuideError) for cls in classes)
 
 

@@ -1,6 +1,7 @@
 """The order of the rooms, read from the folders: imports go down only, and the package loads little."""
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # Bottom up; rooms of one line do not know each other. A room is a folder, or a file of its own.
 ROOMS = (
     ("gpuguide.errors", "gpuguide.version"),
-    ("gpuguide.machine", "gpuguide.results"),
+    ("gpuguide.machine", "gpuguide.results", "gpuguide.tracer"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
     ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),
@@ -57,10 +58,10 @@ class Import:
 
 
 def modules_below(folder: Path) -> dict[str, Path]:
-    """Dotted names and files; an exercise's stub and solution are texts, imported by nobody."""
+    """Dotted names and files; an exercise's start and solution are texts, imported by nobody."""
     found = {}
     for path in sorted(folder.rglob("*.py")):
-        if path.parent.parent.name == "pool" and path.stem in ("stub", "solution"):
+        if path.parent.parent.name == "pool" and path.stem in ("start", "solution"):
             continue
         parts = path.relative_to(folder.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
@@ -130,6 +131,19 @@ def test_imports_go_down_only() -> None:
     """Not even for types, and not between two rooms of one level."""
     upward = between_rooms(lambda here, there: LEVELS[there] >= LEVELS[here])
     assert not upward, f"upward or sideways:\n{lines(upward)}"
+
+
+def test_the_tracer_knows_errors_alone() -> None:
+    """So that it runs in a Python that has neither NumPy nor Numba."""
+    wrong = [
+        str(each)
+        for each in all_imports()
+        if room(each.module) == "gpuguide.tracer"
+        and room(each.name) not in ("gpuguide.tracer", "gpuguide.errors")
+        and each.name.partition(".")[0]
+        not in {*sys.stdlib_module_names, "numpy"}  # which it uses if it is there
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_replay_knows_recordings_alone() -> None:

@@ -69,9 +69,19 @@ def all_clocks() -> Benchmark:
     return Benchmark("a_function", "NVIDIA H200", timing, timing, timing, notes=("A note. " * 20,) * 3)
 
 
+def trace() -> object:
+    from gpuguide import tracer
+
+    source = (
+        "from numba import cuda\n@cuda.jit\ndef k(x):\n" + "    x[cuda.grid(1) % 2] = cuda.grid(1)\n" * 20
+    )
+    return tracer.launch(tracer.load(source).k, (2, 1, 1), (8, 1, 1), [tracer.array([0, 0], "int32")])
+
+
 # Of each class an object as large as they come; a function shows itself.
 EXAMPLES: dict[str, Callable[[], object]] = {
     "Study": study,
+    "Trace": trace,
     "Traffic": lambda: Traffic(bytes_read=2**40, bytes_written=2**40, flops=2**50),
     "Variant": lambda: max(study().variants, key=lambda each: len(repr(each))),  # type: ignore[attr-defined]
 }

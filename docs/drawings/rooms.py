@@ -12,7 +12,7 @@ _PACKAGE = (
     (("cli", MUTED), ("doctor", MUTED)),
     (("topics", ORANGE), ("exercises", MUTED)),
     (("measure", ORANGE), ("recordings", BLUE), ("charts", BLUE)),
-    (("machine", ORANGE), ("results", BLUE)),
+    (("machine", ORANGE), ("results", BLUE), ("tracer", MUTED)),
     (("errors", MUTED),),
 )
 _EXTENSION = (

@@ -262,13 +262,13 @@ _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 # GPU ufunc, ``@vectorize`` with ``target="cuda"``, takes no ``cache=True``; ``@cuda.jit`` does.
 
 # %%
-# Your turn: compile once
-# -----------------------
+# Your turn: compile before the first client comes
+# ------------------------------------------------
 #
-# A function is compiled again and again here, for each signal and each type of number. Make it compile once.
-# The check brings a compiler of its own and counts.
+# CuPy compiles at the first call, too, and for each type anew. Here, the clients of a service pay for it.
+# Compile before they come.
 #
-# .. exercise:: compile_once
+# .. exercise:: warm_start
 
 # %%
 # Next

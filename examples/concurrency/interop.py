@@ -360,12 +360,13 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 # when we tried it before. Copy it first.
 
 # %%
-# Your turn: a block by hand
-# --------------------------
+# Your turn: an order by events
+# -----------------------------
 #
-# The dictionary is not magic: a program can write one for memory of its own.
+# What DLPack does when it hands an array over, you can do yourself: make one stream wait for another, while
+# Python goes on.
 #
-# .. exercise:: block_interface
+# .. exercise:: fork_and_join
 
 # %%
 # Next

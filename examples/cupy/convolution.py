@@ -298,12 +298,13 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # .. results:: image
 
 # %%
-# Your turn: can it be split?
-# ---------------------------
+# Your turn: compare fairly
+# -------------------------
 #
-# Write the function that finds the two vectors of a kernel, or says that there are none. It needs no GPU.
+# Is it worth blurring one image on the GPU? Write the comparison that answers it, copies included. The check
+# brings virtual machines, whose true times it knows.
 #
-# .. exercise:: split_kernel
+# .. exercise:: fair_comparison
 
 # %%
 # Next

@@ -277,12 +277,13 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 # .. results:: qr
 
 # %%
-# Your turn: a double-precision answer from single-precision solves
-# -----------------------------------------------------------------
+# Your turn: find the crossover in a table
+# ----------------------------------------
 #
-# A residual does more than judge an answer: solve for it, and you have a correction.
+# The sizes at which the GPU overtakes the CPU were read from measured times. Write the function that reads
+# them, also where the times are noisy. It needs no GPU.
 #
-# .. exercise:: refine
+# .. exercise:: crossing_point
 
 # %%
 # Next

@@ -311,13 +311,13 @@ gg.claim(rows, "numpy_loop", faster_than="cupy_loop", at=1024**2, by=2)
 gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2, by=2)
 
 # %%
-# Your turn: an image with a 1-D convolution
-# ------------------------------------------
+# Your turn: one function for both sides
+# --------------------------------------
 #
-# The convolution after ``ravel()`` was wrong, and yet a single call of ``convolve`` can do what
-# ``convolve2d`` does, if something lies between the rows. What is it?
+# A program that runs with and without a GPU gets its arrays from either library. Which of your lines have to
+# know from which?
 #
-# .. exercise:: rows_apart
+# .. exercise:: fill_in_either
 
 # %%
 # Next

@@ -249,13 +249,13 @@ with style():
 # .. results:: float64
 
 # %%
-# Your turn: pi in pieces
-# -----------------------
+# Your turn: more numbers than fit
+# --------------------------------
 #
-# More points than fit into the memory have to be made in pieces. Write the function that adds the pieces up
-# without a mistake, and says how far off its result may be.
+# If you need more points than fit into the GPU's memory, work in chunks. Practise it on numbers that come
+# from the host.
 #
-# .. exercise:: pi_in_pieces
+# .. exercise:: within_the_limit
 
 # %%
 # Next

@@ -263,10 +263,12 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # Python's numbers may be arguments. As elsewhere in CuPy, they leave the dtype of the arrays as it is.
 
 # %%
-# Your turn: count what fusion saves
-# ----------------------------------
+# Your turn: fuse by hand
+# -----------------------
 #
-# .. exercise:: count_the_passes
+# In a kernel of your own, nobody fuses for you.
+#
+# .. exercise:: fusion
 
 # %%
 # Next

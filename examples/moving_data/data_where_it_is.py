@@ -245,13 +245,12 @@ gg.claim(results, "numpy", faster_than=["on_gpu", "with_copies_pinned"], at=10**
 # .. results:: dot
 
 # %%
-# Your turn: where should each step run?
-# --------------------------------------
+# Your turn: a scalar product from the host
+# -----------------------------------------
 #
-# A program has several steps, and its data are on one side at a time. Choose the side for each step. The
-# faster one is not always the answer.
+# The two vectors were made on the host, and one number has to come back. The check counts every copy.
 #
-# .. exercise:: best_sides
+# .. exercise:: fill_in_dot
 
 # %%
 # Next

@@ -286,7 +286,10 @@ except RuntimeError as error:
 # make up most of the array, should cross in one copy and be cut on the GPU. What no slice needs can stay on
 # the host.
 #
-# .. exercise:: windows
+# How many bytes more may a copy have and still be faster than two? That depends on the latency of a copy and
+# on its rate. Find both in a table of measured times.
+#
+# .. exercise:: latency_and_rate
 
 # %%
 # Next

@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from gpuguide.measure.study import Study
     from gpuguide.recordings.store import load
     from gpuguide.results.records import Traffic
+    from gpuguide.tracer.report import Trace
+    from gpuguide.tracer.trace import trace
     from gpuguide.version import __version__ as __version__
 
 __all__ = [
     "Study",
+    "Trace",
     "Traffic",
     "Variant",
     "benchmark",
@@ -40,6 +43,7 @@ __all__ = [
     "plot_speedup",
     "plot_time",
     "require_gpu",
+    "trace",
 ]
 
 # Public name -> (module, name there).
@@ -47,6 +51,7 @@ _HOMES = {
     # Not in this file, which is part of every measuring key: a new version makes no recording stale.
     "__version__": ("version", "__version__"),
     "Study": ("measure.study", "Study"),
+    "Trace": ("tracer.report", "Trace"),
     "Traffic": ("results.records", "Traffic"),
     "Variant": ("measure.plan", "Variant"),
     "benchmark": ("measure.benchmark", "benchmark"),
@@ -66,9 +71,10 @@ _HOMES = {
     "plot_speedup": ("charts.lines", "plot_speedup"),
     "plot_time": ("charts.lines", "plot_time"),
     "require_gpu": ("machine.device", "require_gpu"),
+    "trace": ("tracer.trace", "trace"),
 }
 # Loaded when first used, too: `gpuguide.exercises.check(...)`.
-_PACKAGES = ("exercises",)
+_PACKAGES = ("exercises", "tracer")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``history``, ``exercises``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``history``, ``exercises``, ``trace``, ``doctor``."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ examples:
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
   gpuguide history first_kernel         how the numbers of a page moved over its runs
   gpuguide exercises                    exercises that check themselves
+  gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
 
 _RUN_EXAMPLES = """\
@@ -56,21 +57,6 @@ examples:
 
 Three numbers of a page: the time of the fastest variant on the CPU, that of the fastest on the GPU, and the
 speed-up between them. A number with * lies outside the range that the runs before it predicted.
-"""
-
-_EXERCISES_EXAMPLES = """\
-examples:
-  gpuguide exercises                          the exercises, and which of them you have done
-  gpuguide exercises show guard               the task; --hint 1 and --solution show more
-  gpuguide exercises start guard              write guard.py to start from
-  gpuguide exercises check guard              judge what you wrote in guard.py
-"""
-
-_CHECK_HELP = """\
-A kernel is judged without executing the file: the kernel, the functions it calls, and the imports and
-constants they use are read from the source text. A simulator traces the kernel thread by thread; NVIDIA's
-compiler and the GPU judge it, too, where there are any. An exercise that asks for a host function executes
-the file, with your rights.
 """
 
 
@@ -151,6 +137,13 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_exercises(commands)
 
+    trace = commands.add_parser(
+        "trace", help="run a script's kernels without a GPU; say what is wrong with them"
+    )
+    trace.add_argument("script", type=Path, metavar="SCRIPT", help="a Python file that launches kernels")
+    trace.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="arguments of the script")
+    trace.set_defaults(command=_trace)
+
     doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
     doctor.add_argument("--json", action="store_true", help="print facts and findings as JSON")
     doctor.set_defaults(command=_doctor)
@@ -158,43 +151,29 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    raw = argparse.RawDescriptionHelpFormatter
+    from gpuguide.exercises.actions import EXAMPLES, add_actions
+
     exercises = commands.add_parser(
-        "exercises", help="exercises that check themselves", epilog=_EXERCISES_EXAMPLES, formatter_class=raw
+        "exercises",
+        help="exercises that check themselves",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     exercises.set_defaults(command=_exercises)
-    actions = exercises.add_subparsers(title="actions", metavar="ACTION", dest="action")
-
-    actions.add_parser("list", help="the exercises, and which of them you have done: as without an action")
-
-    show = actions.add_parser("show", help="show the task of an exercise")
-    show.add_argument("name", metavar="NAME", help="an exercise that 'gpuguide exercises' lists")
-    more = show.add_mutually_exclusive_group()
-    more.add_argument("--hint", type=int, metavar="N", help="show the Nth hint, the gentlest first")
-    more.add_argument("--solution", action="store_true", help="show one right answer")
-
-    start = actions.add_parser("start", help="write a file to start from")
-    start.add_argument("name", metavar="NAME", help="the exercise")
-    start.add_argument("--to", type=Path, metavar="FILE", help="NAME.py in this folder by default")
-
-    check = actions.add_parser("check", help="judge your answer", epilog=_CHECK_HELP, formatter_class=raw)
-    check.add_argument("name", metavar="NAME", help="the exercise")
-    check.add_argument(
-        "file", type=Path, nargs="?", metavar="FILE", help="what you wrote; NAME.py in this folder by default"
-    )
-    check.add_argument("--function", default="", metavar="NAME", help="the function, if you renamed it")
-    check.add_argument("--lanes", nargs="+", metavar="LANE", help="some of: simulator compile gpu")
-
-    actions.add_parser("reset", help="forget which exercises you have done")
+    add_actions(exercises)
 
 
 def _exercises(options: argparse.Namespace) -> int:
     # Commands import what they need, so that help and doctor appear at once, even where packages are missing.
     from gpuguide.exercises import shell
 
-    # argparse sets an action that nobody named to None, whatever default it has.
-    options.action = options.action or "list"
     return shell.perform(options)
+
+
+def _trace(options: argparse.Namespace) -> int:
+    from gpuguide.tracer.script import run_script
+
+    return int(run_script(options.script, options.arguments) > 0)
 
 
 def _list(options: argparse.Namespace) -> int:

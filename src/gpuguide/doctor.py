@@ -273,13 +273,6 @@ _FINDINGS = (
     _Finding(
         "Numba",
         "note",
-        lambda f: bool(f.numba_compiler) and f.without_gpu and f.system != "darwin",
-        "{numba_compiler}. Exercises are judged in the simulator.",
-        "To have them compiled, too:",
-    ),
-    _Finding(
-        "Numba",
-        "note",
         lambda f: "nvJitLink" in f.numba_missing and not f.numba_compiler and not f.without_gpu,
         "nvJitLink is missing, so the driver links kernels, and not all can be linked.",
         last_resort=True,

@@ -5,7 +5,6 @@ Every message says what was expected, what was found, and what to do about it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -20,6 +19,7 @@ __all__ = [
     "OutOfMemoryError",
     "RecordingError",
     "UnknownNameError",
+    "UnsupportedError",
     "unknown",
 ]
 
@@ -46,7 +46,7 @@ class NoGpuError(GpuGuideError):
 
 
 class BackendError(GpuGuideError):
-    """CuPy or Numba is missing, or does not work with the other packages installed."""
+    """A library such as CuPy or Numba is missing, or does not work with the other packages installed."""
 
 
 class ArgumentError(GpuGuideError, ValueError):
@@ -101,6 +101,10 @@ class RecordingError(GpuGuideError):
         super().__init__(": ".join(part for part in (file, field, message) if part))
 
 
+class UnsupportedError(GpuGuideError, AttributeError):
+    """Code uses something that the tracer does not know; the message names it."""
+
+
 class UnknownNameError(GpuGuideError, LookupError):
     """A name that does not exist; the message lists the nearest known names."""
 
@@ -143,6 +147,8 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameErro
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
     """Give at most three names that are spelt alike, hold the name, or have a word that it begins with."""
+    import difflib  # here, because it takes longer to import than all the rest
+
     texts, given = list(known), name.lower()
     close = difflib.get_close_matches(name, texts, n=3, cutoff=0.6)
     if len(given) >= _SHORTEST:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from small_site import PAGES, PROVENANCE, build, generated, recording, write
-from tiny_pool import STUB, use_pool
+from tiny_pool import use_pool
 
 from gpuguide.recordings.recording import CellOutput, FormerRun, Stated
 from gpuguide.results.claims import Faster, decide
@@ -440,12 +440,7 @@ def test_what_the_entry_breaks_is_found(texts, tmp_path, monkeypatch, rule, page
 @pytest.mark.parametrize(
     ("exercise", "message"),
     [
-        ({"task": None}, "exercise 'add_one' has no checker: its task is NoneType"),
-        ({"texts": {"hints": "Only one.\n"}}, "exercise 'add_one' has 1 hints; at least 2 are required"),
-        ({"texts": {"solution": ""}}, "exercise 'add_one' has no solution"),
-        ({"texts": {"solution": STUB}}, "exercise 'add_one': its solution is its stub"),
-        ({"texts": {"statement": "# Title\n"}}, "exercise 'add_one', line 1: heading is not allowed there"),
-        ({"texts": {"stub": "x = 1\n"}}, "Exercise 'add_one': stub.py must hold a function"),
+        ({"texts": {"start": "x = 1\n"}}, "Exercise 'add_one': start.py must hold a function"),
         ({"pages": ("second",)}, "belongs to second by its own entry, not to this page"),
     ],
 )
@@ -481,7 +476,7 @@ def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
         tmp_path,
         {
             "README.md": "It is 12x faster.\n",
-            "src/gpuguide/exercises/pool/one/statement.md": "At most 30 %, 3 times each. It takes 3 ms.\n",
+            "src/gpuguide/exercises/pool/one/task.md": "At most 30 %, 3 times each. It takes 3 ms.\n",
             "docs/method.md": LOOSE,
             "src/gpuguide/topics/toy.py": topic,
         },
@@ -490,7 +485,7 @@ def test_typed_figures_outside_of_pages_are_found(texts, tmp_path):
     assert [(violation.page, violation.message.split(";")[0]) for violation in prose] == [
         ("docs/method.md", "line 4: typed time '7 ms'"),
         ("README.md", "line 1: typed speed-up '12x'"),
-        ("src/gpuguide/exercises/pool/one/statement.md", "line 1: typed time '3 ms'"),
+        ("src/gpuguide/exercises/pool/one/task.md", "line 1: typed time '3 ms'"),
         ("src/gpuguide/topics/toy.py", "line 1: typed time '3 ms'"),
     ]
 

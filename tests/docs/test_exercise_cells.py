@@ -32,11 +32,11 @@ def test_a_notebook_judges_the_readers_own_function(tmp_path, monkeypatch):
     monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "progress.json"))
     exercise = find_exercise("guard")
     notebook = nbformat.reads(notebook_text(exercise_cells(exercise), "guard"), as_version=4)
-    _, stub, check, *_, solution = notebook.cells
+    _, start, check, *_, solution = notebook.cells
     again = {**check, "id": "again"}
-    stub_again = {**stub, "id": "solved", "source": exercise.solution}
-    # Run all, then check once more: the solution has not taken the stub's place. Then with it in there.
-    notebook.cells += [nbformat.from_dict(cell) for cell in (again, stub_again, {**check, "id": "last"})]
+    solved = {**start, "id": "solved", "source": exercise.solution}
+    # Run all, then check once more: the solution has not taken the start's place. Then with it in there.
+    notebook.cells += [nbformat.from_dict(cell) for cell in (again, solved, {**check, "id": "last"})]
     nbclient.NotebookClient(
         notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()

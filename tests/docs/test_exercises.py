@@ -7,7 +7,7 @@ from small_site import build, page
 from tiny_pool import use_pool
 
 from gpuguide.errors import ArgumentError
-from gpuguide_docs.show.exercise_pool import exercise_files, exercise_id, find_exercise, lanes_text
+from gpuguide_docs.show.exercise_pool import exercise_files, exercise_id, find_exercise
 from gpuguide_docs.show.exercise_text import markdown_nodes
 from gpuguide_docs.show.exercises import exercise_node
 
@@ -80,7 +80,7 @@ def body(html):
     return re.sub(r"</?span[^>]*>", "", whole).replace("&quot;", '"').replace("&#39;", "'")
 
 
-def test_a_page_shows_task_stub_and_how_to_check(tmp_path, monkeypatch):
+def test_a_page_shows_task_start_and_how_to_check(tmp_path, monkeypatch):
     _, warnings = built(tmp_path, monkeypatch)
     assert warnings == ""
     html = body(page(tmp_path, "gallery/start/first"))
@@ -118,6 +118,22 @@ def test_another_page_links_the_exercise(tmp_path, monkeypatch):
     assert 'href="gallery/start/first.html#exercise-add-one"' in page(tmp_path, "index")
 
 
+def test_of_two_pages_that_show_an_exercise_its_own_is_linked(tmp_path, monkeypatch):
+    """Another lesson may show it first."""
+    listed = LISTED["examples/pages.toml"] + 'exercises = ["add_one"]\n'
+    second = FIRST.replace("First page\n", "Second page\n=")
+    files = {
+        "examples/pages.toml": listed,
+        "docs/gallery/start/second.rst": second,
+        "examples/start/second.py": "",
+    }
+    _, warnings = built(tmp_path, monkeypatch, files, pages=("second", "first"))
+    assert warnings == ""
+    assert 'href="gallery/start/second.html#exercise-add-one"' in page(tmp_path, "index")
+    for name in ("first", "second"):
+        assert 'id="exercise-add-one"' in page(tmp_path, f"gallery/start/{name}")
+
+
 def test_the_page_depends_on_the_files_of_the_exercise(tmp_path, monkeypatch):
     app, _ = built(tmp_path, monkeypatch)
     noted = {str(path) for path in app.env.dependencies["gallery/start/first"]}
@@ -144,15 +160,18 @@ def test_what_a_page_gets_wrong_is_named(tmp_path, monkeypatch, old, new, messag
     ("texts", "message"),
     [
         (
-            {"statement": "# Heading\n"},
-            r"statement\.md of exercise 'add_one', line 1: heading is not allowed",
+            {"task": "# Heading\n"},
+            r"task\.md of exercise 'add_one', line 1: heading is not allowed",
         ),
-        ({"hints": "![x](y)\n---\nb\n"}, r"hint 1 of exercise 'add_one', line 1: image is not allowed"),
         (
-            {"hints": "a\n---\nb\n\n[x](y.html)\n"},
+            {"task": "a\n---\n![x](y)\n---\nb\n"},
+            r"hint 1 of exercise 'add_one', line 1: image is not allowed",
+        ),
+        (
+            {"task": "a\n---\na\n---\nb\n\n[x](y.html)\n"},
             r"hint 2 .*, line 3: a link to 'y.html', which is no https",
         ),
-        ({"statement": "a <b>c</b>\n"}, r"html inline is not allowed there; allowed are paragraphs"),
+        ({"task": "a <b>c</b>\n"}, r"html inline is not allowed there; allowed are paragraphs"),
     ],
 )
 def test_a_text_holds_only_what_every_reader_can_show(tmp_path, monkeypatch, texts, message):
@@ -162,11 +181,11 @@ def test_a_text_holds_only_what_every_reader_can_show(tmp_path, monkeypatch, tex
 
 
 def test_an_exercise_that_lacks_a_file_or_a_function_is_named(tmp_path, monkeypatch):
-    pool = use_pool(monkeypatch, tmp_path, texts={"stub": "x = 1\n"})
-    with pytest.raises(ArgumentError, match=r"'add_one': stub\.py must hold a function"):
+    pool = use_pool(monkeypatch, tmp_path, texts={"start": "x = 1\n"})
+    with pytest.raises(ArgumentError, match=r"'add_one': start\.py must hold a function"):
         find_exercise("add_one")
-    (pool["add_two"].folder / "hints.md").unlink()
-    with pytest.raises(ArgumentError, match=r"Exercise 'add_two' is incomplete: .*hints\.md"):
+    (pool["add_two"].folder / "task.md").unlink()
+    with pytest.raises(ArgumentError, match=r"Exercise 'add_two' is incomplete: .*task\.md"):
         find_exercise("add_two")
 
 
@@ -174,22 +193,6 @@ def test_lists_and_code_become_nodes():
     listed, fenced = markdown_nodes("1. `a`\n2. **b**\n\n```\nout\n```\n", "a hint")
     assert listed.astext() == "a\n\nb"
     assert (fenced["language"], fenced.astext()) == ("text", "out")
-
-
-@pytest.mark.parametrize(
-    ("lanes", "said"),
-    [
-        (("simulator", "gpu"), "checked without a GPU"),
-        (("compile",), "checked by the compiler, no GPU needed"),
-        (("gpu",), "checked on a GPU"),
-    ],
-)
-def test_what_a_check_needs_follows_from_its_lanes(tmp_path, monkeypatch, lanes, said):
-    assert lanes_text(use_pool(monkeypatch, tmp_path, lanes=lanes)["add_one"]) == said
-
-
-def test_what_only_the_compiler_can_judge_is_said_to_need_it():
-    assert lanes_text(find_exercise("float64_by_accident")) == "checked by the compiler, no GPU needed"
 
 
 def test_names_make_identifiers():

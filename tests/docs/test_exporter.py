@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from docutils import nodes
 from small_site import PAGES, build, generated, recording, write
-from tiny_pool import SOLUTION, STUB, use_pool
+from tiny_pool import SOLUTION, START, use_pool
 
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.records import ClaimResult, Fact
@@ -381,12 +381,12 @@ def exercise_part(small):
 
 
 def test_an_exercise_becomes_cells_to_edit_and_to_run(small):
-    task, stub, check, first, second, solution = exercise_part(small)
+    task, start, check, first, second, solution = exercise_part(small)
     assert task.text.startswith(
         "### Exercise: Add one\n\n*beginner, 5 minutes, checked without a GPU*\n\nAdd *one* to each element."
     )
     assert "gpuguide exercises check add_one" in task.text
-    assert stub.text == STUB.strip()
+    assert start.text == START.strip()
     assert check.text == ('import gpuguide.exercises\n\ngpuguide.exercises.check("add_one", add_kernel)')
     assert first.text == "<details><summary>Hint 1</summary>\n\nLook at `x`.\n\n</details>"
     assert "<summary>Hint 2</summary>" in second.text
@@ -412,7 +412,7 @@ def test_the_solution_is_folded_away_and_takes_nobodys_place(small):
 def test_the_script_has_hints_and_solution_as_comments(small):
     script = script_text(cells(small, "exercised"))
     names = [node.name for node in ast.parse(script).body if isinstance(node, ast.FunctionDef)]
-    assert names.count("add_kernel") == 1, "the stub, and not the solution"
+    assert names.count("add_kernel") == 1, "the start, and not the solution"
     assert "# %%\n# solution\n# from numba import cuda\n" in script
     assert "# <details><summary>Hint 1</summary>" in script
     assert 'print(gpuguide.exercises.check("add_one", add_kernel))' in script

@@ -298,8 +298,8 @@ MODULES = ("exercises", "folded_cells", "evidence", "try_it", "glossary_links")
 
 def checked(site_built, tmp_path, monkeypatch, edit=("", ""), status="current", page=None, **made):
     layout, documents, scripts = site_built
-    use_pool(monkeypatch, tmp_path / status)
     name = scripts[SCRIPT.replace(*edit)]
+    use_pool(monkeypatch, tmp_path / status, pages=(name,))
     cells = (CellOutput(0, "0" * 64, stdout="[1. 1. 1.]\n"),)
     read = recording(tmp_path, **{**GOOD, "page": name, "cells": cells, **made})
     states = {each: PageState(each, "missing") for each in (*scripts.values(), "second")}
@@ -309,8 +309,6 @@ def checked(site_built, tmp_path, monkeypatch, edit=("", ""), status="current", 
     own = replace(here.page(name), **(page or {}))
     # The edited pages are not part of the guide that the rules see.
     here.pages = (own, here.page("second"))
-    # The pool says that the exercise is that of the page without an edit.
-    monkeypatch.setattr(contract, "_incomplete", lambda *_: ())
     drawing = Drawing((CHART,), Stated({}, CLAIMS))
     monkeypatch.setattr(here, "drawing", lambda state: drawing if state.current else Drawing())
     return contract.check_page(here, own, documents)
@@ -383,28 +381,13 @@ def test_rungs_on_another_clock_do_not_count(site_built, tmp_path, monkeypatch):
     assert found == ["line 11: 3 rungs on one clock; 4 to 8 are required"]
 
 
-def test_an_exercise_belongs_to_one_lesson(site_built, tmp_path, monkeypatch):
-    layout, _, _ = site_built
-    report = checked(site_built, tmp_path, monkeypatch)
-    assert report.marks["C11"] == "ok"
-    here = Site(layout)
-    first, second = here.page("first"), replace(here.page("second"), exercises=("add_one",))
-    here.pages = (first, second)
-    facts = contract.PageFacts(here, second, site_built[1])
-    others = [contract.PageFacts(here, first, site_built[1])]
-    monkeypatch.setattr(contract.PageFacts, "others", lambda self: iter(others))
-    assert next(contract._own_exercise(facts)) == (
-        "exercise 'add_one' is that of page 'first'; a lesson has one of its own"
-    )
-
-
 def test_a_page_that_is_no_lesson_may_have_several_exercises(site_built):
     layout, documents, _ = site_built
     here = Site(layout)
     several = {"exercises": ("add_one", "add_two")}
     for kind, found in (("tutorial", 1), ("how_to", 0)):
         facts = contract.PageFacts(here, replace(here.page("first"), kind=kind, **several), documents)
-        said = [each for each in contract._own_exercise(facts) if "a lesson has one" in each]
+        said = [each for each in contract._one_exercise(facts) if "a lesson has one" in each]
         assert len(said) == found
 
 

@@ -130,8 +130,8 @@ def test_an_exercise_leads_from_the_pool_to_its_page(shared):
 
 def test_an_edited_exercise_renews_the_pages_that_show_it(project):
     for file, old, new in (
-        ("add_one/statement.md", "Add *one*", "Kindly add *one*"),
-        ("add_two/hints.md", "Look at", "Look hard at"),
+        ("add_one/task.md", "Add *one*", "Kindly add *one*"),
+        ("add_two/task.md", "Look at", "Look hard at"),
         ("add_one/exercise.py", "It teaches add_one.", "It teaches to add."),
     ):
         project.edit(f"src/gpuguide/exercises/pool/{file}", old, new)

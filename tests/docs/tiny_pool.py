@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from gpuguide.exercises.model import Call, Exercise, KernelTask
+from gpuguide.exercises import model
+from gpuguide.exercises.model import KernelExercise, Launch
 from gpuguide_docs.show import exercise_pool
 
 STATEMENT = """\
@@ -20,8 +21,8 @@ out[i] = x[i] + 1
 
 See [why](https://why.example).
 """
-HINTS = "Look at `x`.\n---\nThere is an index beyond the end.\n"
-STUB = '''\
+HINTS = "---\nLook at `x`.\n---\nThere is an index beyond the end.\n"
+START = '''\
 from numba import cuda
 
 
@@ -41,22 +42,21 @@ def add_kernel(x, out):
     if i < out.size:
         out[i] = x[i] + 1
 '''
-TEXTS = {"statement.md": STATEMENT, "hints.md": HINTS, "stub.py": STUB, "solution.py": SOLUTION}
+TEXTS = {"task.md": STATEMENT + HINTS, "start.py": START, "solution.py": SOLUTION}
 ENTRY = '''\
 """An exercise of the tests."""
 
-from gpuguide.exercises.model import Exercise, KernelTask
+from gpuguide.exercises.model import KernelExercise
 
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="{name}",
     title="{title}",
     level="{level}",
     minutes=5,
     teaches="It teaches {name}.",
-    task=KernelTask(calls=list),
-    lanes=("simulator",),
     pages=("toy",),
     tags=({tag!r},),
+    launches=list,
 )
 '''
 INIT = '''\
@@ -94,33 +94,33 @@ def write_pool(package: Path) -> None:
     (folder / "__init__.py").write_text(INIT, encoding="utf-8")
 
 
-def _texts(folder: Path, **changes: str) -> Path:
+def _texts(folder: Path, **changes: str) -> None:
     folder.mkdir(parents=True)
     for name, text in TEXTS.items():
         (folder / name).write_text(changes.get(name.partition(".")[0], text), encoding="utf-8")
-    return folder
 
 
-def _calls() -> list[Call]:
+def _launches() -> list[Launch]:
     return []
 
 
-def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, Exercise]:
+def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, KernelExercise]:
     """Have this process know the two exercises; `texts` and `changes` are those of the first."""
     common = {
         "level": "beginner",
         "minutes": 5,
-        "task": KernelTask(calls=_calls),
-        "lanes": ("simulator",),
+        "launches": _launches,
         "pages": ("first",),
         "tags": ("grid",),
     }
     one = {"title": "Add one", "teaches": "It teaches one.", **common, **changes}
     two = {**common, "title": "Add two", "teaches": "It teaches two.", "pages": (), "level": "advanced"}
     two["tags"] = ("shared memory",)
+    _texts(folder / "add_one", **(texts or {}))
+    _texts(folder / "add_two")
     known = {
-        "add_one": Exercise(name="add_one", folder=_texts(folder / "add_one", **(texts or {})), **one),
-        "add_two": Exercise(name="add_two", folder=_texts(folder / "add_two"), **two),
+        "add_one": KernelExercise(name="add_one", **one),
+        "add_two": KernelExercise(name="add_two", **two),
     }
 
     def get(name):
@@ -130,6 +130,7 @@ def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, E
             raise unknown("exercise", name, known)
         return known[name]
 
+    monkeypatch.setattr(model, "POOL", folder)
     monkeypatch.setattr(exercise_pool.pool, "get", get)
     monkeypatch.setattr(exercise_pool.pool, "names", lambda: list(known))
     return known

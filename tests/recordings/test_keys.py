@@ -242,7 +242,6 @@ STALE = {
         "    written: int = 0\n    read: int = 0\n",
     ),
     "a default of what is measured": ("src/gpuguide/results/records.py", "read: int = 0", "read: int = 8"),
-    "what a public name means": ("src/gpuguide/__init__.py", "measure.study", "measure.quick"),
     "code in the package of topics": ("src/gpuguide/topics/__init__.py", '."""\n', '."""\nimport os\n'),
     "how a cell is run": ("docs/_ext/gpuguide_docs/record/execution.py", "return cell", "return cell * 2"),
 }
@@ -252,6 +251,7 @@ CURRENT = {
     "a constant message": ("src/gpuguide/machine/device.py", "no device: ", "there is no device: "),
     "what is computed of the data": ("src/gpuguide/results/records.py", "total / seconds", "total * 2"),
     "a property of the data": ("src/gpuguide/results/records.py", "self.read +", "2 * self.read +"),
+    "a public name more": ("src/gpuguide/__init__.py", "{", "{'trace': 'tracer.trace', "),
     "a chart": ("src/gpuguide/charts/lines.py", "x = 1", "x = 2"),
     "what shows a number": ("docs/_ext/gpuguide_docs/show/byline.py", "x = 1", "x = 2"),
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts
+from gpuguide import tracer
 from gpuguide.errors import ArgumentError
 from gpuguide.topics.grids_2d_3d import boxes_3d, kernels
 from gpuguide.topics.grids_2d_3d import study as grids_2d_3d
@@ -121,23 +122,20 @@ def test_sectors_follow_the_rule(shape, block, axes, itemsize, sectors) -> None:
         ("maximum_slow_kernel", SLOW_AXES),
     ],
 )
-def test_the_tracing_simulator_counts_the_same_sectors(name: str, axes: dict[int, tuple[int, ...]]) -> None:
+def test_the_tracer_counts_the_same_sectors(name: str, axes: dict[int, tuple[int, ...]]) -> None:
     """The rule, and the accesses of the kernels themselves, counted thread by thread."""
-    from gpuguide.exercises.numpy_views import as_launched
-    from gpuguide.exercises.simulator.scheduler import run
-    from gpuguide.exercises.simulator.source import prepare
-
     kernel = getattr(kernels, name).py_func
     parameters = list(inspect.signature(kernel).parameters)
     is_matrix = parameters == ["x"]
-    shape, dtype = ((64, 64), np.float64) if is_matrix else ((32, 8, 32), np.float32)
+    shape, dtype = ((64, 64), np.dtype("float64")) if is_matrix else ((32, 8, 32), np.dtype("float32"))
     for block in ((16, 16), (32, 8)) if is_matrix else ((8, 8, 8), (32, 8, 1)):
         order = axes[len(shape)]
         grid = [-(-shape[of] // threads) for of, threads in zip(order, block, strict=True)]
         if name == "blocks_along_rows":
             grid = grid[::-1]  # its blocks are counted the other way round
-        arrays = {parameter: np.ones(shape, dtype) for parameter in parameters}
-        trace = run(prepare(inspect.getsource(kernel)), tuple(grid), block, as_launched(arrays, ()))
-        counted = [instruction.mean for instruction in trace.figures.plain]
-        by_the_rule = sectors_per_request(block, strides_of(shape, order, np.dtype(dtype).itemsize))
-        assert counted == pytest.approx([by_the_rule] * len(counted))
+        ones = [1.0] * int(np.prod(shape))
+        arrays = {parameter: tracer.array(ones, dtype.name, shape) for parameter in parameters}
+        trace = tracer.launch(kernel, grid, block, arrays)
+        assert trace.passed
+        by_the_rule = sectors_per_request(block, strides_of(shape, order, dtype.itemsize))
+        assert trace.counts.sectors_per_request == pytest.approx(by_the_rule)

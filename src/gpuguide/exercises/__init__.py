@@ -1,15 +1,22 @@
-"""Exercises that check themselves: a kernel is traced, compiled, and launched where there is a GPU."""
+"""Exercises that check themselves, without a GPU: kernels are traced, functions are watched."""
 
 from __future__ import annotations
 
-from gpuguide.exercises.pool import get, names
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-try:
-    from gpuguide.exercises.check import check
+if TYPE_CHECKING:
+    from gpuguide.exercises.checking import check
     from gpuguide.exercises.notebook import skip_without_gpu
-except ModuleNotFoundError as error:
-    # Without NumPy, as in a browser, there is the simulator alone.
-    if error.name != "numpy":
-        raise
+    from gpuguide.exercises.pool import get, names
 
 __all__ = ["check", "get", "names", "skip_without_gpu"]
+
+_HOMES = {"check": "checking", "get": "pool", "names": "pool", "skip_without_gpu": "notebook"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: the command's help needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

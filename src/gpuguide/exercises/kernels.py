@@ -1,101 +1,72 @@
-"""Makes a Numba kernel from an answer's text: only its functions, and the imports they use, are executed."""
+"""Judges a kernel: traces each launch of its exercise until one goes wrong."""
 
 from __future__ import annotations
 
 import ast
-import linecache
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
-from gpuguide.exercises.reading import Answer
-from gpuguide.machine.backends import jit
+from gpuguide.exercises.answer import FILE, Answer, raised
+from gpuguide.exercises.model import KernelExercise, Launch
+from gpuguide.exercises.report import Finding, Report
+from gpuguide.tracer import Trace, launch, load
 
-__all__ = ["Built", "build", "file_name"]
+__all__ = ["about", "judge_kernel"]
 
-# Options of a decorator that change what is compiled, and that a kernel's author may set.
-_OPTIONS = frozenset({"fastmath", "max_registers", "launch_bounds", "opt", "inline"})
-
-
-@dataclass(frozen=True)
-class Built:
-    """A kernel that can be compiled or launched.
-
-    Attributes
-    ----------
-    function : callable
-        The Python function.
-    options : dict
-        What its decorator asks for, as far as the lanes know it.
-    kernel : object
-        Numba's dispatcher.
-    """
-
-    function: Callable[..., Any]
-    options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def kernel(self) -> Any:
-        """Numba's dispatcher, made anew at each access."""
-        return jit(self.function, **self.options)
+#: Threads that go round a loop so often will hardly end; no exercise asks for more than a few hundred turns.
+_MOST_TURNS = 20_000
 
 
-def file_name(answer: Answer) -> str:
-    """Return the name that the compiler's messages use for an answer's file.
-
-    >>> file_name(Answer("", "k", place="mine.py"))
-    '<mine.py>'
-    """
-    return f"<{answer.place or 'cell'}>"
-
-
-def build(answer: Answer) -> Built:
-    """Define an answer's functions; device functions are decorated as the reader decorated them."""
-    tree = ast.parse(answer.source)
-    options = dict(_decorated(tree))
-    namespace: dict[str, Any] = {"__name__": "gpuguide_answer", **answer.constants}
-    # Numba quotes lines through linecache.
-    lines = answer.source.splitlines(keepends=True)
-    linecache.cache[file_name(answer)] = (len(answer.source), None, lines, file_name(answer))
-    # Imports may come after the functions that use them.
-    body: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    body += [_bare(node) for node in tree.body if isinstance(node, ast.FunctionDef)]
-    exec(compile(ast.Module(body, []), file_name(answer), "exec"), namespace)
-    for name, found in options.items():
-        if name != answer.name:
-            namespace[name] = jit(namespace[name], device=True, **found)
-    return Built(namespace[answer.name], options.get(answer.name, {}))
-
-
-def _decorated(tree: ast.Module) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the functions that have a decorator, with the options that it names literally."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.decorator_list:
-            keywords = [
-                keyword
-                for decorator in node.decorator_list
-                if isinstance(decorator, ast.Call)
-                for keyword in decorator.keywords
-            ]
-            yield (
-                node.name,
-                {
-                    str(keyword.arg): keyword.value.value
-                    for keyword in keywords
-                    if keyword.arg in _OPTIONS and isinstance(keyword.value, ast.Constant)
-                },
+def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
+    """Trace an answer in each launch."""
+    try:
+        kernel = load_kernel(answer)
+    except (Exception, SystemExit) as error:  # of the file itself, before any launch
+        return Report((raised(error, "Your file"),))
+    if finding := _unfit(exercise, answer):
+        return Report((finding,))
+    n_right, n_blocks, most = 0, 0, Report()
+    for each in exercise.launches():
+        trace = _traced(kernel, each, exercise)
+        if trace.findings:
+            return Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
+        n_right += 1
+        if trace.n_blocks > n_blocks:
+            n_blocks, most = (
+                trace.n_blocks,
+                Report((), about(each, trace), printed=trace.printed, trace=trace),
             )
+    return replace(most, n_right=n_right)
 
 
-def _bare(node: ast.FunctionDef) -> ast.FunctionDef:
-    """Return a function without decorators, annotations and computed defaults, which would run now."""
-    node.decorator_list, node.returns = [], None
-    node.args.defaults = [_literal(default) for default in node.args.defaults]
-    for argument in ast.walk(node.args):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
-    return node
+def load_kernel(answer: Answer) -> Any:
+    """Return the kernel of an answer, executed with the tracer's stand-ins in the place of Numba."""
+    return answer.function or load(answer.source, FILE).functions[answer.name]
 
 
-def _literal(node: ast.expr) -> ast.expr:
-    return node if isinstance(node, ast.Constant) else ast.copy_location(ast.Constant(None), node)
+def about(each: Launch, trace: Trace) -> str:
+    """Say which launch it is: ``"With n = 33, 2 blocks of 32 threads"``."""
+    return f"With {each.about}, {trace.label}"
+
+
+def _traced(kernel: Any, each: Launch, exercise: KernelExercise) -> Trace:
+    limits = exercise.limits
+    if each.loop_turns is not None:
+        limits = replace(limits, loop_turns=each.loop_turns)
+    return launch(
+        kernel, each.blocks, each.threads, each.arguments, expected=each.expected, tolerance=each.tolerance,
+        limits=limits, shared_bytes=each.shared_bytes, most_turns=_MOST_TURNS,
+    )  # fmt: skip
+
+
+def _unfit(exercise: KernelExercise, answer: Answer) -> Finding | None:
+    """Say why an answer is no kernel of this exercise."""
+    functions = [node for node in ast.parse(answer.source).body if isinstance(node, ast.FunctionDef)]
+    kernel = next(node for node in functions if node.name == answer.name)
+    if not kernel.decorator_list:
+        text = f"{answer.name} is a plain Python function: decorate it with @cuda.jit."
+        return Finding("compile", text, (kernel.lineno,))
+    if len(kernel.args.args) != len(exercise.parameters):
+        text = f"{answer.name} must take the parameters ({', '.join(exercise.parameters)})."
+        return Finding("signature", text, (kernel.lineno,))
+    return None

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import symtable
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from gpuguide.exercises.lanes import why_no_gpu
 from gpuguide.exercises.pool import get
 
 __all__ = ["skip_without_gpu"]
@@ -30,7 +28,7 @@ def skip_without_gpu(*exercises: str) -> None:
     The exercise needs none: change and check maximum_kernel.
     """
     functions = [get(name).function_name for name in exercises]
-    reason = why_no_gpu()
+    reason = _why_no_gpu()
     if not reason:
         return
     shell = _shell()
@@ -44,6 +42,20 @@ def skip_without_gpu(*exercises: str) -> None:
     # The cell may be run twice.
     transformers[:] = [each for each in transformers if not isinstance(each, _Skip)]
     transformers.append(_Skip(functions))
+
+
+def _why_no_gpu() -> str:
+    """Say why there is no GPU; empty if there is one."""
+    from gpuguide.errors import NoGpuError
+    from gpuguide.machine.backends import nvml
+    from gpuguide.machine.device import require_gpu
+
+    try:
+        require_gpu()
+    except NoGpuError as error:
+        # Without a GPU, it does not help to explain how to install CuPy.
+        return str(error) if nvml() else "This computer has no NVIDIA GPU, or no driver for it."
+    return ""
 
 
 def _shell() -> Any:
@@ -60,36 +72,25 @@ class _Skip:
     def __call__(self, lines: list[str]) -> list[str]:
         text = "".join(lines)
         try:
-            tree, table = ast.parse(text), symtable.symtable(text, "cell", "exec")
+            tree = ast.parse(text)
         except SyntaxError:  # a magic, or a slip that Python shall tell
             return lines
         # What a reader adds to find a mistake uses one of the functions, too.
-        is_of_exercise = _names_exercises(tree) or self._functions & _functions_used(table)
+        is_of_exercise = "gpuguide.exercises" in text or self._functions & _functions_used(tree)
         return lines if is_of_exercise or all(map(_defines, tree.body)) else []
 
 
-def _names_exercises(tree: ast.Module) -> bool:
-    return any(
-        ast.unparse(node) == "gpuguide.exercises"
-        if isinstance(node, ast.Attribute)
-        else isinstance(node, ast.ImportFrom) and node.module == "gpuguide.exercises"
-        for node in ast.walk(tree)
-    )
-
-
-def _functions_used(table: symtable.SymbolTable) -> set[str]:
-    """Give the functions that a cell defines, and the names that it reads from other cells.
+def _functions_used(tree: ast.Module) -> set[str]:
+    """Return what a cell defines, and the names that it reads from other cells.
 
     A page's own cell may have a variable of the same name, such as ``start``: it is not the exercise's.
     """
-    names = table.get_symbols()
-    own = {name.get_name() for name in names if name.is_assigned() or name.is_imported()}
-    return {name.get_name() for name in names if name.is_namespace()} | (_globals_read(table) - own)
-
-
-def _globals_read(table: symtable.SymbolTable) -> set[str]:
-    here = {name.get_name() for name in table.get_symbols() if name.is_referenced() and name.is_global()}
-    return here.union(*map(_globals_read, table.get_children()))
+    walked = list(ast.walk(tree))
+    names = [node for node in walked if isinstance(node, ast.Name)]
+    own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    own |= {(node.asname or node.name) for node in walked if isinstance(node, ast.alias)}
+    defined = {node.name for node in walked if isinstance(node, ast.FunctionDef)}
+    return defined | {node.id for node in names} - own
 
 
 def _defines(statement: ast.stmt) -> bool:

@@ -9,11 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
 from gpuguide.errors import GpuGuideError
 
-__all__ = ["Progress", "ProgressError", "forget", "location", "read", "remember"]
+__all__ = ["Progress", "ProgressError", "location", "read", "remember"]
 
 _SCHEMA = 1
 
@@ -33,7 +31,12 @@ def location() -> Path:
     '.json'
     """
     named = os.environ.get("GPUGUIDE_PROGRESS")
-    return Path(named) if named else user_data_path("gpuguide", appauthor=False) / "progress.json"
+    if named:
+        return Path(named)
+    # A Python that has the tracer alone, such as a browser's, remembers nothing.
+    from platformdirs import user_data_path
+
+    return user_data_path("gpuguide", appauthor=False) / "progress.json"
 
 
 def read() -> Progress:
@@ -48,8 +51,7 @@ def read() -> Progress:
         raise _elsewhere("read from", path, error) from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ProgressError(
-            f"{path} does not hold the progress of gpuguide ({error}). "
-            "'gpuguide exercises reset' starts afresh."
+            f"{path} does not hold the progress of gpuguide ({error}). Delete it to start afresh."
         ) from None
 
 
@@ -65,17 +67,6 @@ def remember(name: str) -> None:
     if name not in progress:
         progress[name] = datetime.now(UTC).date().isoformat()
         _write({"schema": _SCHEMA, "passed": progress})
-
-
-def forget() -> bool:
-    """Delete the progress."""
-    try:
-        location().unlink()
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise ProgressError(f"{location()} cannot be deleted: {error.strerror}.") from None
-    return True
 
 
 def _write(data: dict[str, Any]) -> None:

@@ -1,123 +1,67 @@
-"""What one lane says about an answer, and the same as JSON on its way out of a worker process."""
+"""What judging an answer found: findings as data, and where they showed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from gpuguide.exercises.simulator.drawing_svg import draw_svg
-from gpuguide.exercises.simulator.drawing_text import draw_text
-from gpuguide.exercises.simulator.findings import Finding, ThreadId
-from gpuguide.exercises.simulator.trace import Trace, Work
+from gpuguide.tracer import QUESTIONS, Trace
+from gpuguide.tracer import Finding as KernelFinding
 
-__all__ = ["FAILED", "NOT_AT_HAND", "PASSED", "LaneReport"]
+__all__ = ["Finding", "Report"]
 
-PASSED, FAILED, NOT_AT_HAND = "passed", "failed", "not at hand"
+#: Where nothing is to be asked, the sentence on what is wrong says it all.
+_QUESTIONS = {
+    "race": (
+        "A stream does not know what another one is doing. Which event says that the earlier of the two "
+        "steps has ended, and which stream has to wait for it?"
+    ),
+    "unfinished": (
+        "Python goes on while the GPU works. Which stream ends last, and what lets Python wait for it?"
+    ),
+    "limit": "The result is right. Which line does more than the task allows, or waits longer?",
+    "input_changed": "Others may still need what they passed in. Where could the new values go instead?",
+    "endless": QUESTIONS["endless"],
+    "gpu": "A GPU runs blocks in any order, and checks no index. Which line depends on who comes first?",
+}
 
 
 @dataclass(frozen=True)
-class LaneReport:
-    """What one lane says about an answer.
+class Finding:
+    """One thing that is wrong with a function of the host, or a text, as the tracer's are on kernels."""
+
+    kind: str
+    text: str
+    lines: tuple[int, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What to look at next; empty if there is nothing to ask."""
+        return _QUESTIONS.get(self.kind, "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What judging an answer found.
 
     Attributes
     ----------
-    lane : str
-        ``"simulator"``, ``"compile"`` or ``"gpu"``.
-    state : str
-        ``"passed"``, ``"failed"`` or ``"not at hand"``.
-    reason : str
-        Why the lane is not at hand.
     findings : tuple of Finding
-        What is wrong, the most important first; empty if it passed.
-    call : str
-        The launch that showed it, in words.
-    n_calls : int
-        Launches that were right.
-    notes : tuple of str
-        Sentences on what was found and what could not be judged.
+        What is wrong, the most important first; empty if the answer is right.
+    about : str
+        The launch or call that showed it; of a right kernel, the launch with the most blocks.
+    n_right : int
+        Launches or calls that were right.
+    note : str
+        A sentence on a right answer.
     printed : str
-        What the reader's own code printed in a worker process.
-    stats : Work or None
-        Figures of the launch with the most work (simulator).
-    stats_call : str
-        That launch, in words.
+        What the reader's code printed.
     trace : Trace or None
-        The launch that failed, or the one with the most work, to draw from (simulator).
-    result : str
-        An array that the kernel writes, as it calls it (simulator).
-
-    >>> LaneReport("gpu", NOT_AT_HAND, "There is no GPU.").passed
-    False
+        The launch that `about` names.
     """
 
-    lane: str
-    state: str
-    reason: str = ""
-    findings: tuple[Finding, ...] = ()
-    call: str = ""
-    n_calls: int = 0
-    notes: tuple[str, ...] = ()
+    findings: tuple[Finding | KernelFinding, ...] = ()
+    about: str = ""
+    n_right: int = 0
+    note: str = ""
     printed: str = ""
-    stats: Work | None = None
-    stats_call: str = ""
-    trace: Trace | None = field(default=None, repr=False, compare=False)
-    result: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the lane judged the answer and found nothing wrong."""
-        return self.state == PASSED
-
-    @property
-    def drawing(self) -> str:
-        """The first finding as a text drawing, or the result if all is right; empty if there is none."""
-        return draw_text(self.trace, self._shown) if self.trace and self._shown else ""
-
-    @property
-    def svg(self) -> str:
-        """The same as SVG."""
-        return draw_svg(self.trace, self._shown) if self.trace and self._shown else ""
-
-    @property
-    def _shown(self) -> Finding | str:
-        return self.findings[0] if self.findings else self.result
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what `from_json` reads; figures and the trace, which only the simulator has, stay behind."""
-        kept = ("lane", "state", "reason", "call", "n_calls", "notes", "printed")
-        findings = [asdict(finding) for finding in self.findings]
-        return {**{name: getattr(self, name) for name in kept}, "findings": findings}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> LaneReport:
-        """Rebuild a report.
-
-        >>> report = LaneReport("compile", "passed", notes=("14 registers per thread.",))
-        >>> LaneReport.from_json(report.as_json()) == report
-        True
-        """
-        findings = tuple(_finding(each) for each in data["findings"])
-        return cls(
-            str(data["lane"]),
-            str(data["state"]),
-            str(data["reason"]),
-            findings,
-            call=str(data["call"]),
-            n_calls=int(data["n_calls"]),
-            notes=tuple(str(note) for note in data["notes"]),
-            printed=str(data["printed"]),
-        )
-
-
-def _finding(data: Mapping[str, Any]) -> Finding:
-    threads = tuple(ThreadId(tuple(block), tuple(thread)) for block, thread in data["threads"])
-    return Finding(
-        data["kind"],
-        data["message"],
-        line=data["line"],
-        lines=tuple(data["lines"]),
-        array=data["array"],
-        index=tuple(data["index"]),
-        threads=threads,
-    )
+    trace: Trace | None = None

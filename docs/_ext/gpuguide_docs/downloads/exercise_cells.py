@@ -1,4 +1,4 @@
-"""An exercise as cells of a download: task, a stub to edit, a check, folded hints, and a folded solution."""
+"""An exercise as cells of a download: task, a start to edit, a check, folded hints, and a folded solution."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.downloads.markdown import Piece
-from gpuguide_docs.show.exercise_pool import check_call, check_commands, lanes_text
+from gpuguide_docs.show.exercise_pool import check_call, check_commands
 
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Exercise
@@ -17,19 +17,11 @@ __all__ = ["exercise_cells"]
 def exercise_cells(exercise: Exercise) -> list[Piece]:
     """Turn an exercise into cells that need nothing of the page before them.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        One of the pool.
-
-    Returns
-    -------
-    list of Piece
-        The stub runs as it is, and the check after it says what is still wrong.
+    The start runs as it is, and the check after it says what is still wrong.
     """
     return [
         Piece("markdown", _task(exercise), apart=True),
-        Piece("code", exercise.stub.strip("\n")),
+        Piece("code", exercise.start.strip("\n")),
         _check(exercise),
         *(_hint(number, text) for number, text in enumerate(exercise.hints, start=1)),
         _solution(exercise.solution.strip("\n")),
@@ -41,7 +33,7 @@ def _task(exercise: Exercise) -> str:
     return "\n\n".join(
         [
             f"### Exercise: {exercise.title}",
-            f"*{exercise.level}, {exercise.minutes} minutes, {lanes_text(exercise)}*",
+            f"*{exercise.level}, {exercise.minutes} minutes, checked without a GPU*",
             exercise.statement,
             "Change the next cell, run it, and then the one below it, which checks your answer. "
             f"Neither needs the cells above. On the command line:\n\n```\n{commands}\n```",

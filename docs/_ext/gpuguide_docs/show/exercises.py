@@ -20,7 +20,6 @@ from gpuguide_docs.show.exercise_pool import (
     exercise_id,
     find_exercise,
     home_of,
-    lanes_text,
 )
 from gpuguide_docs.show.exercise_text import markdown_nodes
 from gpuguide_docs.show.folded import fold
@@ -46,7 +45,7 @@ _HEADINGS = ("Exercise", "Level", "Minutes", "Page")
 
 
 class ExerciseDirective(SphinxDirective):
-    """``.. exercise:: NAME`` shows an exercise of the pool: task, stub, how to check it, hints, solution."""
+    """``.. exercise:: NAME`` shows an exercise of the pool: task, start, how to check it, hints, solution."""
 
     required_arguments = 1
 
@@ -65,27 +64,7 @@ class ExerciseDirective(SphinxDirective):
 
 
 def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) -> nodes.container:
-    """Show an exercise on the page that is being read.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        The page is read again when a file of the exercise changes.
-    document : docutils.nodes.document
-        The page.
-    name : str
-        Of the exercise.
-
-    Returns
-    -------
-    docutils.nodes.container
-        Its identifiers are registered, so that links from other pages find them.
-
-    Raises
-    ------
-    GpuGuideError
-        If there is no such exercise, or one of its texts is missing or not allowed.
-    """
+    """Show an exercise on the page that is being read, which is read again when one of its files changes."""
     exercise = find_exercise(name)
     for path in exercise_files(exercise):
         env.note_dependency(str(path))
@@ -93,7 +72,7 @@ def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) ->
     for part in node.findall(nodes.container):
         if part["ids"]:
             document.set_id(part)
-    # Links lead to the exercise's own page, even if another page shows it as well.
+    # Links lead to the exercise's home, although other pages show it as well.
     home = home_of(site_of(env), name)
     if home is None or home.docname == env.docname:
         label = exercise_id(name)
@@ -102,32 +81,19 @@ def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) ->
 
 
 def exercise_node(exercise: Exercise) -> nodes.container:
-    """Build an exercise: heading, task, stub, how to check it, and folded hints and solution.
+    """Build an exercise: heading, task, start, how to check it, and folded hints and solution.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        One of the pool.
-
-    Returns
-    -------
-    docutils.nodes.container
-        With the identifiers ``exercise-NAME``, ``exercise-NAME-hint-1`` and ``exercise-NAME-solution``.
-
-    Raises
-    ------
-    ArgumentError
-        If a text holds what has no place in it.
+    Its identifiers are ``exercise-NAME``, ``exercise-NAME-hint-1`` and ``exercise-NAME-solution``.
     """
-    about = f"{exercise.level} · {exercise.minutes} min · {lanes_text(exercise)}"
-    statement = markdown_nodes(exercise.statement, f"statement.md of exercise {exercise.name!r}")
+    about = f"{exercise.level} · {exercise.minutes} min · checked without a GPU"
+    statement = markdown_nodes(exercise.statement, f"task.md of exercise {exercise.name!r}")
     return nodes.container(
         "",
         _heading(exercise),
         nodes.paragraph("", about, classes=["gg-exercise-about"]),
         *statement,
         nodes.paragraph("", "Start from this:", classes=["gg-lead-in"]),
-        _code(exercise.stub.strip("\n"), "python"),
+        _code(exercise.start.strip("\n"), "python"),
         *_how_to_check(exercise),
         *_hints(exercise),
         fold("Solution", _target(exercise_id(exercise.name, "solution"), _solution(exercise))),

@@ -1,43 +1,44 @@
 """Elements of a block move one place on: read, wait for all others, write."""
 
-from __future__ import annotations
+from random import Random
 
-import numpy as np
-
-from gpuguide.exercises.cases import launches_1d, lengths
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.exercises.launches import COVERING, array, eighths
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
 
-def calls() -> list[Call]:
-    """Make launches whose last block has a short part, one beyond 128 elements among them, or none."""
-    return launches_1d(_build, lengths=lengths(1193), with_launch=True)
+def launches():
+    for n, blocks, threads in COVERING:
+        x = eighths(Random(n), -999, 999, n)
+        if n > 32:  # no number is free to mark a thread without an element, and differences are rounded
+            x[n // 2 - 2 : n // 2 + 2] = 0, -1, 2.0**80, -(2.0**80)
+        parts = [x[start : start + threads] for start in range(0, n, threads)]
+        expected = [value for part in parts for value in (part[-1], *part[:-1])]
+        yield Launch(f"n = {n}", blocks, threads, {"x": array(x)}, {"x": expected})
 
 
-def _build(
-    n: int, rng: np.random.Generator, _grid: int, threads: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    # Of either sign, and with more digits than half precision has.
-    x = (rng.permutation(n) + 2049).astype(np.float32) / 8
-    x = np.where(x % 1 < 0.5, -x, x)
-    if n > 32:  # no number is free to mark a thread without an element, and a difference would be rounded
-        x[n // 2 - 2 : n // 2 + 2] = 0, -1, 2.0**80, -(2.0**80)
-    parts = [np.roll(x[start : start + threads], 1) for start in range(0, n, threads)]
-    return {"x": x}, {"x": np.concatenate([x[:0], *parts])}
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="barrier",
     title="Musical chairs",
     level="intermediate",
     minutes=15,
     teaches="A barrier separates reading from writing, and every thread of the block must reach it.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=2),
-        signature=("float32[::1]",),
-        parameters=("x",),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("shared_memory",),
+    pages=("segmented_sieve", "how_a_gpu_works"),
     tags=("barrier", "block", "race"),
+    launches=launches,
+    limits=Limits(loop_turns=2),
+)
+
+TAKE = """\
+    if i < x.size:
+        value = x[i]
+"""
+MISTAKES = (
+    Mistake("    cuda.syncthreads()\n", "", "race"),
+    Mistake("cuda.syncthreads()", "cuda.syncthreads", "race"),
+    Mistake(TAKE, "    if i >= x.size:\n        return\n    value = x[i]\n", "missed_barrier"),
+    Mistake(TAKE, f"{TAKE}        cuda.syncthreads()\n", "divergent_barrier"),
+    Mistake("(cuda.threadIdx.x + 1) % length", "(cuda.threadIdx.x + 1) % cuda.blockDim.x", "out_of_range"),
+    Mistake("x[start + (cuda.threadIdx.x + 1) % length]", "x[(i + 1) % x.size]", "race"),
+    Mistake("(cuda.threadIdx.x + 1) % length", "(cuda.threadIdx.x - 1) % length", "wrong"),
+    Mistake("min(cuda.blockDim.x, x.size - start)", "cuda.blockDim.x", "out_of_range"),
 )

@@ -1,43 +1,52 @@
 """A sum per block: a tree in shared memory, with a barrier in each round."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
+from gpuguide.exercises.launches import array, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import eighths, launches_1d, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-
-
-def calls() -> list[Call]:
-    """Make launches of blocks whose width is a power of two."""
-    return launches_1d(_build, blocks=(1, 2, 32, 64, 256), with_launch=True)
-
-
-def _build(
-    n: int, rng: np.random.Generator, grid: int, threads: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Multiples of 1/8: the sum is exact in any order.
-    x = eighths(rng, -99, 999, n)
-    padded = np.zeros(grid * threads, np.float32)
-    padded[:n] = x
-    return {"x": x, "sums": poisoned(grid)}, {"sums": padded.reshape(grid, threads).sum(axis=1)}
+# Elements, blocks, and threads per block, whose number is a power of two.
+LAUNCHES = (
+    (1, 1, 32),
+    (5, 6, 1),
+    (9, 5, 2),
+    (33, 2, 32),
+    (64, 1, 64),
+    (257, 2, 256),
+    (1031, 17, 64),
+    (0, 1, 32),
+)
 
 
-EXERCISE = Exercise(
+def launches():
+    for n, blocks, threads in LAUNCHES:
+        x = eighths(Random(n), -99, 998, n)
+        sums = [sum(x[b * threads : (b + 1) * threads]) for b in range(blocks)]
+        arguments = {"x": array(x), "sums": empty(blocks)}
+        yield Launch(f"n = {n}", blocks, threads, arguments, {"sums": sums})
+
+
+EXERCISE = KernelExercise(
     name="block_reduction",
     title="A sum in a tree",
     level="intermediate",
     minutes=25,
     teaches="A tree in shared memory adds up a block in a few rounds, with a barrier in each.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(bank_conflicts=1, atomics=0, loop_turns=16),
-        signature=("float32[::1]", "float32[::1]"),
-        parameters=("x", "sums"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("shared_memory",),
+    pages=("kernel_families", "how_a_gpu_works"),
     tags=("shared memory", "barrier", "reduction"),
+    launches=launches,
+    limits=Limits(bank_conflicts=1, atomics=0, loop_turns=16),
+)
+
+BARRIER = "        cuda.syncthreads()  # what the last round stored is there for all\n"
+ADD = "        if t < half:\n"
+MISTAKES = (
+    Mistake(BARRIER, "", "race"),
+    Mistake(BARRIER + ADD, f"{ADD}            cuda.syncthreads()\n", "divergent_barrier"),
+    Mistake("x[i] if i < x.size else float32(0)", "x[i]", "out_of_range"),
+    Mistake("half = cuda.blockDim.x // 2", "half = 128", "uninitialised"),
+    Mistake("i = cuda.grid(1)", "i = t", "wrong"),
+    Mistake("half > 0", "half > 1", "wrong"),
+    Mistake("    if t == 0:", "    if True:", "race"),
+    Mistake("sums[cuda.blockIdx.x]", "sums[i]", "out_of_range"),
 )

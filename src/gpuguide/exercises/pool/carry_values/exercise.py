@@ -1,62 +1,60 @@
 """Sums of three neighbours along a column: two of them are known from the turn before."""
 
-from __future__ import annotations
+from random import Random
 
-from dataclasses import replace
-
-import numpy as np
-
-from gpuguide.exercises.cases import FAR, eighths, in_words, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-from gpuguide.exercises.simulator.findings import count
-from gpuguide.machine.launch import blocks_1d
+from gpuguide.exercises.launches import array, blocks_for, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
 # Layers, columns, and threads per block.
 LAUNCHES = (
-    ((1, 1), 32),
-    ((1, 33), 32),
-    ((2, 31), 96),
-    ((3, 64), 32),
-    ((5, 70), 256),
-    ((67, 3), 32),
-    ((7, 257), 96),
-    ((0, 5), 32),
+    (1, 1, 32),
+    (2, 5, 32),
+    (3, 64, 32),
+    (1, 33, 32),
+    (5, 70, 256),
+    (67, 3, 32),
+    (7, 257, 96),
+    (0, 5, 32),
 )
+LARGE = 2.0**80
 
 
-def calls() -> list[Call]:
-    """Make launches with a thread for each column, and more."""
-    return [*(_call(*launch) for launch in LAUNCHES), replace(_call((3, FAR), 256), gpu_only=True)]
+def launches():
+    for layers, columns, threads in LAUNCHES:
+        x = array(eighths(Random(layers + columns), -999, 999, layers * columns), shape=(layers, columns))
+        for z in range(2, layers, 7):  # nothing shows beside these, and nothing is left if they are taken off
+            x[z, 0] = x[z, columns // 2] = LARGE
+        expected = [
+            sum(x[k, i] for k in range(max(z - 1, 0), min(z + 2, layers)))
+            for z in range(layers)
+            for i in range(columns)
+        ]
+        arguments = {"x": x, "out": empty((layers, columns))}
+        about, blocks = f"{layers} x {columns} numbers", blocks_for(columns, threads)
+        # A loop over the columns, of which each thread has one, makes one turn more than there are layers.
+        yield Launch(about, blocks, threads, arguments, {"out": expected}, loop_turns=layers + 1)
 
 
-def _call(shape: tuple[int, int], threads: int) -> Call:
-    # Multiples of 1/8: the sums are exact in any order.
-    x = eighths(np.random.default_rng(shape), -999, 1000, shape)
-    # Whatever the order, nothing shows beside these; a sum that goes on would not get its digits back.
-    x[2::7, ::3] = 2.0**80
-    expected = x.copy()
-    expected[1:] += x[:-1]
-    expected[:-1] += x[1:]
-    grid = (blocks_1d(shape[1], threads),)
-    label = f"{count(shape[0], 'layer')}, {count(shape[1], 'column')}, {in_words(grid, (threads,))}"
-    arguments = {"x": x, "out": poisoned(shape)}
-    # A loop over the columns, which each thread has but one of, makes one turn more than there are layers.
-    return Call(label, grid, (threads,), arguments, {"out": expected}, loop_turns=shape[0] + 1)
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="carry_values",
     title="Carry values along",
     level="intermediate",
     minutes=15,
     teaches="What a loop needs again in its next turn stays in a register, and is loaded once.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(sectors_per_request=5, reads_per_element=1, writes_per_element=1),
-        signature=("float32[:, ::1]", "float32[:, ::1]"),
-        parameters=("x", "out"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
     pages=("registers",),
     tags=("registers", "memory", "loop"),
+    launches=launches,
+    limits=Limits(sectors_per_request=5, reads_per_element=1, writes_per_element=1),
+)
+
+BELOW = "x[z + 1, i] if z < n_layers - 1 else float32(0)"
+MISTAKES = (
+    Mistake(BELOW, "x[z + 1, i]", "out_of_range"),
+    Mistake(BELOW, "x[z + 1, i] if z < n_layers else float32(0)", "out_of_range"),
+    Mistake("above + here + below", "above + x[z, i] + below", "limit"),
+    Mistake("above, here = here, below", "here = below", "wrong"),
+    Mistake("above, here = here, below", "here = below\n            above = here", "wrong"),
+    Mistake("above, here = float32(0), x[0, i]", "above, here = x[0, i], x[0, i]", "wrong"),
+    Mistake("if n_layers and i < x.shape[1]:", "if i < x.shape[1]:", "out_of_range"),
+    Mistake("if n_layers and i < x.shape[1]:", "if n_layers:", "out_of_range"),
 )

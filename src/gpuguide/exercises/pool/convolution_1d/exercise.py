@@ -1,47 +1,56 @@
 """A smoothed signal: a tile in shared memory that reaches over both ends of the block."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
+from gpuguide.exercises.launches import array, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import eighths, launches_1d, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-
-# Weights for each length of the signal.
-WIDTHS = {0: 3, 1: 17, 31: 1, 32: 5, 33: 17, 255: 3, 256: 9, 257: 17, 1031: 3}
-
-
-def calls() -> list[Call]:
-    """Make launches of at most 10 blocks, with weights that are not the same backwards."""
-    return launches_1d(_build, lengths=WIDTHS, blocks=(64, 96, 256))
-
-
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Multiples of 1/8: the sum is exact in any order.
-    x = eighths(rng, -400, 401, n)
-    weights = rng.permutation(17)[: WIDTHS.get(n, 17)].astype(np.float32) / 8 + 1
-    weights[weights.size // 3] += 256  # half precision would lose its fraction
-    weights *= rng.choice(np.array([-1, 1], np.float32), weights.size)
-    radius = weights.size // 2
-    expected = np.convolve(np.pad(x, radius), weights, mode="valid") if n else x
-    return {"x": x, "weights": weights, "out": poisoned(n)}, {"out": expected}
+# Elements, weights, blocks, and threads per block.
+LAUNCHES = (
+    (5, 3, 1, 64),
+    (1, 17, 1, 64),
+    (31, 1, 1, 96),
+    (65, 5, 2, 64),
+    (33, 17, 1, 256),
+    (200, 17, 3, 96),
+    (1031, 3, 5, 256),
+    (0, 3, 1, 64),
+)
 
 
-EXERCISE = Exercise(
+def launches():
+    for n, m, blocks, threads in LAUNCHES:
+        random = Random(n)
+        x = eighths(random, -400, 400, n)
+        # No two weights are the same, so that they show which way they run.
+        weights = [random.choice((-1, 1)) * k / 8 for k in random.sample(range(9, 26), m)]
+        radius = m // 2
+        expected = [
+            sum(weights[k] * x[i + radius - k] for k in range(m) if 0 <= i + radius - k < n) for i in range(n)
+        ]
+        arguments = {"x": array(x), "weights": array(weights), "out": empty(n)}
+        yield Launch(f"n = {n}, m = {m}", blocks, threads, arguments, {"out": expected})
+
+
+EXERCISE = KernelExercise(
     name="convolution_1d",
     title="Smoothing from a tile",
     level="intermediate",
     minutes=30,
     teaches="What neighbouring threads share is fetched once into shared memory, with a margin at both ends.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(reads_per_block=1, loop_turns=40, float64_instructions=0),
-        signature=("float32[::1]", "float32[::1]", "float32[::1]"),
-        parameters=("x", "weights", "out"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("convolution_ladder",),
+    pages=("convolution", "how_a_gpu_works"),
     tags=("shared memory", "stencil", "convolution"),
+    launches=launches,
+    limits=Limits(reads_per_block=1, loop_turns=40, float64=False),
+)
+
+MISTAKES = (
+    Mistake("    cuda.syncthreads()  # the tile is complete\n", "", "race"),
+    Mistake("range(t, width + 2 * radius, width)", "range(t, width, width)", "uninitialised"),
+    Mistake("0 <= j < x.size", "j < x.size", "negative_index"),
+    Mistake("0 <= j < x.size", "0 <= j", "out_of_range"),
+    Mistake("tile[t + 2 * radius - k]", "tile[t + k]", "wrong"),
+    Mistake("total += taps[k]", "total += weights[k]", "limit"),
+    Mistake("total = float32(0)", "total = 0.0", "float64"),
+    Mistake("cuda.shared.array(256 + 16, float32)", "cuda.shared.array(256, float32)", "out_of_range"),
 )

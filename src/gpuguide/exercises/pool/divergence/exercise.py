@@ -1,42 +1,44 @@
 """Two alternating recipes: threads of a warp that take different branches wait for each other."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
-
-import numpy as np
-
-from gpuguide.exercises.cases import launches_1d, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.exercises.launches import COVERING, array, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
 
-def calls() -> list[Call]:
-    """Make launches over whole numbers, an odd number of them in some."""
-    return launches_1d(_build)
+def launches():
+    for n, blocks, threads in COVERING:
+        random = Random(n)
+        x = [random.randint(0, 999) for _ in range(n)]
+        expected = {"out": [recipe(i, v) for i, v in enumerate(x)]}
+        arguments = {"x": array(x, "int32"), "out": empty(n, "int32")}
+        yield Launch(f"n = {n}", blocks, threads, arguments, expected)
 
 
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x = rng.integers(0, 1000, n, dtype=np.int32)
-    expected = x.copy()
+def recipe(i, v):
     for _ in range(8):
-        expected[::2] = (3 * expected[::2] + 1) % 1000
-        expected[1::2] = (expected[1::2] ** 2 + 1) % 1000
-    return {"x": x, "out": poisoned(n, np.int32)}, {"out": expected}
+        v = ((3 * v if i % 2 == 0 else v * v) + 1) % 1000
+    return v
 
 
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="divergence",
     title="Warps that agree",
     level="intermediate",
     minutes=15,
     teaches="All threads of a warp walk through each branch that one of them takes: sort the work by branch.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(loop_turns=24, divergent_branches=0.1),
-        signature=("int32[::1]", "int32[::1]"),
-        parameters=("x", "out"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
     pages=("divergence",),
     tags=("warp", "branch"),
+    launches=launches,
+    limits=Limits(loop_turns=24, divergent_branches=0.1),
+)
+
+MISTAKES = (
+    Mistake("n_even = (x.size + 1) // 2", "n_even = x.size // 2", "out_of_range"),
+    Mistake("i = 2 * (k - n_even) + 1", "i = 2 * k + 1", "out_of_range"),
+    Mistake("i = 2 * (k - n_even) + 1", "i = 2 * (k - n_even)", "race"),
+    Mistake("i = 2 * k\n", "i = k\n", "race"),
+    Mistake("elif k < x.size:", "else:", "out_of_range"),
+    Mistake("range(8):\n            v = (v * v", "range(7):\n            v = (v * v", "wrong"),
+    Mistake("(3 * v + 1) % 1000", "3 * v + 1 % 1000", "wrong"),
 )

@@ -1,41 +1,45 @@
 """A scalar product: added up in registers, then across a warp, then in memory, once per warp."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
+from gpuguide.exercises.launches import ANY_GRID, array, blocks_for, eighths
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import dealt_out, eighths
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+SPARE_TURNS = 15
 
 
-def calls() -> list[Call]:
-    """Make launches of whole warps with too few threads, enough, and too many."""
-    return dealt_out(_build, spare_turns=15, blocks=(32, 96, 256))
+def launches():
+    for n, blocks, threads in ANY_GRID:
+        if threads % 32:
+            continue
+        random = Random(n)
+        a, b = eighths(random, -300, 300, n), eighths(random, -1, 1, n)
+        total = eighths(random, 1, 98, 1)
+        expected = [total[0] + sum(x * y for x, y in zip(a, b, strict=True))]
+        arguments = {"a": array(a), "b": array(b), "total": array(total)}
+        turns = blocks_for(n, blocks * threads) + SPARE_TURNS
+        yield Launch(f"n = {n}", blocks, threads, arguments, {"total": expected}, loop_turns=turns)
 
 
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Multiples of 1/8, and one of them small: the sum is exact in any order.
-    a, b = eighths(rng, -300, 301, n), eighths(rng, -1, 2, n)
-    a[::97], b[::97] = 0.125, 256.125  # which half precision cannot hold
-    total = eighths(rng, 1, 99, 1)
-    return {"a": a, "b": b, "total": total}, {"total": total + (a * b).sum()}
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="dot",
     title="Sums across a warp",
     level="intermediate",
     minutes=25,
     teaches="Add up in registers first, then across the warp, and go to memory once per warp.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(atomics_per_warp=1, float64_instructions=0),
-        signature=("float32[::1]", "float32[::1]", "float32[::1]"),
-        parameters=("a", "b", "total"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("scan_and_warps",),
+    pages=("kernel_families", "how_a_gpu_works"),
     tags=("warp", "reduction", "atomics", "grid"),
+    launches=launches,
+    limits=Limits(atomics_per_warp=1, float64=False),
+)
+
+MISTAKES = (
+    Mistake("partial = float32(0)", "partial = 0.0", "float64"),
+    Mistake("cuda.atomic.add(total, 0, partial)", "total[0] += partial", "race"),
+    Mistake("cuda.laneid == 0", "cuda.threadIdx.x == 0", "wrong"),
+    Mistake("if cuda.laneid == 0:", "if True:", "limit"),
+    Mistake("distance = 16", "distance = 8", "wrong"),
+    Mistake("partial += cuda.shfl", "partial = cuda.shfl", "wrong"),
+    Mistake("cuda.gridsize(1)", "cuda.blockDim.x", "wrong"),
+    Mistake("a.size, cuda.gridsize(1)", "a.size", "wrong"),
 )

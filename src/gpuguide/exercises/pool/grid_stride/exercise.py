@@ -1,40 +1,44 @@
 """A multiple added to an array: a grid of any size, whose threads step by the whole grid."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
+from gpuguide.exercises.launches import ANY_GRID, array, blocks_for, eighths
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import dealt_out, eighths
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+SPARE_TURNS = 10
 
 
-def calls() -> list[Call]:
-    """Make launches with too few threads, enough, and too many."""
-    return dealt_out(_build, spare_turns=10)
+def launches():
+    for n, blocks, threads in ANY_GRID:
+        random = Random(n)
+        factor, *_ = array(eighths(random, 2, 8, 1))
+        x, y = eighths(random, 1, 998, n), eighths(random, 1, 998, n)
+        arguments = {"factor": factor, "x": array(x), "y": array(y)}
+        expected = {"y": [before + factor * value for before, value in zip(y, x, strict=True)]}
+        turns = blocks_for(n, blocks * threads) + SPARE_TURNS
+        yield Launch(f"n = {n}", blocks, threads, arguments, expected, loop_turns=turns)
 
 
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Multiples of 1/8: the result is exact, whether or not product and sum are rounded as one.
-    factor = eighths(rng, 2, 9, 1)[0]
-    x, y = (eighths(rng, 1, 999, n) for _ in range(2))
-    return {"factor": factor, "x": x, "y": y}, {"y": y + factor * x}
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="grid_stride",
     title="Any grid will do",
     level="intermediate",
     minutes=15,
     teaches="A loop in steps of the whole grid handles any length and keeps a warp's accesses together.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(sectors_per_request=4),
-        signature=("float32", "float32[::1]", "float32[::1]"),
-        parameters=("factor", "x", "y"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
     pages=("first_kernel", "launch_sizes"),
     tags=("grid", "loop", "coalesced access"),
+    launches=launches,
+    limits=Limits(sectors_per_request=4),
+)
+
+LOOP = "    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):\n"
+MISTAKES = (
+    Mistake("cuda.gridsize(1)", "cuda.blockDim.x", "race"),
+    Mistake("cuda.gridsize(1)", "cuda.gridDim.x", "race"),
+    Mistake(", cuda.gridsize(1)", "", "race"),
+    Mistake("cuda.grid(1)", "cuda.threadIdx.x", "race"),
+    Mistake(LOOP, "    i = cuda.grid(1)\n    if i < x.size:\n", "wrong"),
+    Mistake("y[i] += factor * x[i]", "y[i] = factor * x[i]", "wrong"),
+    Mistake("x.size", "x.size - 1", "wrong"),
+    Mistake("x.size", "x.size + 1", "out_of_range"),
 )

@@ -1,45 +1,44 @@
 """The larger of two values: the last threads of a grid have no element."""
 
-from __future__ import annotations
+from itertools import cycle
+from math import inf
+from random import Random
 
-from typing import Any
+from gpuguide.exercises.launches import COVERING, array, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import launches_1d, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-
-
-def calls() -> list[Call]:
-    """Make launches whose threads seldom fit the arrays."""
-    return launches_1d(_build, views=True)
+# Infinite, equal, and nearly equal ones, and some of any magnitude.
+PAIRS = ((inf, 1), (-1, -inf), (2, 2), (1 + 2**-20, 1), (1, 1 + 2**-20), (1e-30, 3e-30), (-1e30, -3e30))
 
 
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    a, b = (rng.normal(size=n).astype(np.float32) for _ in range(2))
-    # Some are equal, nearly so, or of any magnitude, for which products and differences have no room.
-    a[1::5] = b[1::5]
-    a[2::5] = np.nextafter(b[2::5], np.float32(np.inf))
-    magnitude = 10 ** rng.uniform(-35, 35, n)
-    for x in (a, b):
-        x[3::5] *= magnitude[3::5]
-    a[4::20], b[14::20] = np.inf, -np.inf
-    return {"a": a, "b": b, "out": poisoned(n)}, {"out": np.maximum(a, b)}
+def launches():
+    for n, blocks, threads in COVERING:
+        random = Random(n)
+        a, b = (array(eighths(random, -99, 99, n)) for _ in range(2))
+        for i, pair in zip(range(2, n, 5), cycle(PAIRS), strict=False):
+            a[i], b[i] = pair
+        expected = {"out": [*map(max, a, b)]}
+        yield Launch(f"n = {n}", blocks, threads, {"a": a, "b": b, "out": empty(n)}, expected)
 
 
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="guard",
     title="Threads without an element",
     level="beginner",
     minutes=5,
     teaches="A grid is rounded up to whole blocks, so a thread must check that its element exists.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(loop_turns=1),
-        signature=("float32[::1]", "float32[::1]", "float32[::1]"),
-        parameters=("a", "b", "out"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
     pages=("first_kernel",),
     tags=("grid", "block", "bounds"),
+    launches=launches,
+    limits=Limits(loop_turns=1),
+)
+
+MISTAKES = (
+    Mistake("i < out.size", "i <= out.size", "out_of_range"),
+    Mistake("i < out.size", "i < out.size - 1", "wrong"),
+    Mistake("i < out.size", "cuda.threadIdx.x < out.size", "out_of_range"),
+    Mistake("i = cuda.grid(1)", "i = cuda.threadIdx.x", "wrong"),
+    Mistake("max(a[i], b[i])", "min(a[i], b[i])", "wrong"),
+    Mistake("out[i] = max(a[i], b[i])", "a[i] = max(a[i], b[i])", "input_changed"),
+    Mistake("    if i < out.size:", "    for i in range(out.size):", "limit"),
 )

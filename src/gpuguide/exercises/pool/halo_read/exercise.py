@@ -1,46 +1,43 @@
 """The largest of three neighbours: what to read where a neighbour does not exist."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
+from gpuguide.exercises.launches import COVERING, array, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import launches_1d, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-
-# In launches of up to so many elements all values are such as a message shows well.
-_PLAIN = 32
+LOWEST = -(2.0**128 - 2.0**104)
 
 
-def calls() -> list[Call]:
-    """Make launches over lines of negative values, so that a zero from nowhere would win."""
-    return launches_1d(_build, views=True)
+def launches():
+    for n, blocks, threads in COVERING:
+        random = Random(n + 5)
+        # Negative, so that a zero from nowhere would win, and of all magnitudes.
+        x = [value * 10 ** random.randint(0, 5) for value in eighths(random, -9, -1, n)]
+        if n > 64:  # neither zero nor a low number is a mark for a neighbour that does not exist
+            x[:3], x[-2:] = (LOWEST, LOWEST, 0.0), (LOWEST, LOWEST)
+        expected = [max(x[max(i - 1, 0) : i + 2]) for i in range(n)]
+        yield Launch(f"n = {n}", blocks, threads, {"x": array(x), "out": empty(n)}, {"out": expected})
 
 
-def _build(n: int, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    x = (-rng.uniform(1, 9, n) * 10.0 ** rng.integers(0, 9, n)).astype(np.float32)
-    if n > _PLAIN:  # neither zero nor a low number is a mark for a neighbour that does not exist
-        x[:2] = x[-2:] = np.finfo(np.float32).min
-        x[2] = 0
-    wide = np.pad(x, 1, constant_values=-np.inf)
-    expected = np.maximum(np.maximum(wide[:-2], wide[2:]), x)
-    return {"x": x, "out": poisoned(n)}, {"out": expected}
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="halo_read",
     title="Neighbours at the ends",
     level="beginner",
     minutes=10,
     teaches="A thread that reads its neighbours must decide what to read where there is none.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(reads_per_element=3, loop_turns=4),
-        signature=("float32[::1]", "float32[::1]"),
-        parameters=("x", "out"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("stencil",),
+    pages=("first_kernel",),
     tags=("stencil", "bounds"),
+    launches=launches,
+    limits=Limits(reads_per_element=3, loop_turns=4),
+)
+
+MISTAKES = (
+    Mistake("max(i - 1, 0)", "i - 1", "negative_index"),
+    Mistake("min(i + 1, x.size - 1)", "i + 1", "out_of_range"),
+    Mistake("min(i + 1, x.size - 1)", "min(i + 1, x.size)", "out_of_range"),
+    Mistake("x[max(i - 1, 0)]", "x[i - 1] if i > 0 else 0", "wrong"),
+    Mistake("x[max(i - 1, 0)]", "x[(i - 1) % x.size]", "wrong"),
+    Mistake("if i < x.size:", "if 0 < i < x.size - 1:", "wrong"),
+    Mistake("if i < x.size:", "if True:", "out_of_range"),
+    Mistake("max(left, x[i], right)", "max(left, right)", "wrong"),
 )

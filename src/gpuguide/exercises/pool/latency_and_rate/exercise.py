@@ -1,100 +1,71 @@
 """Two numbers that describe how long copies take: their latency, and the rate at which bytes cross."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 
-from gpuguide.exercises.model import Exercise, FunctionTask
-from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.judging import attempt, is_near, is_seconds, seconds, shown
+from gpuguide.exercises.judging import is_number, near, require, seconds, shown
+from gpuguide.exercises.model import Case, HostExercise, Mistake
 
-_NOISE, _CLOSE, _N_SHOWN = 0.02, 0.05, 3
-_SIZES = [2**k for k in range(8, 34)]
-
-
-def _ends_far_off() -> list[float]:
-    """Return noise for which neither the ends nor a few rows give the line, only the shares of all do."""
-    shares = np.random.default_rng(1651).uniform(-0.04, 0.04, len(_SIZES)).tolist()
-    return [0.09, *shares[1:-1], -0.09]
-
-
-# Of the sizes, most need more than 32 bits.
-_LARGE = [300, 2000, 9000, 70_000, *(k * 2**30 + 1000 for k in range(3, 10))]
-# The machine in words, its latency in seconds, its rate in bytes per second, noise, sizes. Made up, and not
-# round.
-CASES: tuple[tuple[str, float, float, float | list[float], list[int]], ...] = (
-    ("a table without noise", 1.46e-5, 5e10, 0.0, [2**k for k in range(10, 31, 4)]),
-    ("a short table", 2.47e-6, 4e9, 0.0, [1000, 1_000_000]),
-    ("a noisy table", 9e-6, 5.5e10, _NOISE, _SIZES),
-    ("a noisy table of the same sizes from another machine", 2.47e-5, 1.34e10, _NOISE, _SIZES),
-    ("a noisy table in no order", 4e-5, 1.2e10, _NOISE, _SIZES[::2] + _SIZES[1::2]),
-    ("a table whose ends are far off", 9e-6, 5.5e10, _ends_far_off(), _SIZES),
-    ("a noisy table of large copies", 1.46e-5, 2.6e10, _NOISE, _LARGE),
-    ("a noisy table from the largest size down", 4.6e-7, 4e11, _NOISE, _SIZES[::-1]),
+CLOSE = 0.05
+SIZES = [2**k for k in range(8, 34)]
+NOISE = np.random.default_rng(26).uniform(-0.02, 0.02, len(SIZES))
+# Noise for which neither the ends nor a few rows give the line, only the shares of all do.
+ENDS_FAR_OFF = [0.09, *np.random.default_rng(1651).uniform(-0.04, 0.04, len(SIZES))[1:-1], -0.09]
+# In words, seconds of latency, bytes per second, noise, sizes. Made up, and not round.
+MACHINES = (
+    ("a table without noise", 1.46e-5, 5e10, 0, [2**k for k in range(10, 31, 4)]),
+    ("a short table", 2.47e-6, 4e9, 0, [1000, 1_000_000]),
+    ("a noisy table", 9e-6, 5.5e10, NOISE, SIZES),
+    ("a noisy table in no order", 4e-5, 1.2e10, NOISE, SIZES[::2] + SIZES[1::2]),
+    ("a table whose ends are far off", 9e-6, 5.5e10, ENDS_FAR_OFF, SIZES),
+    ("a noisy table from the largest size down", 4.6e-7, 4e11, NOISE, SIZES[::-1]),
 )
 
 
-def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Compare both numbers with those that the table was made from."""
-    for title, latency_s, rate, noise, sizes in CASES:
-        times_s = _times(sizes, latency_s, rate, noise)
-        columns = list(sizes), list(times_s)
-        case = f"For {title} of {len(sizes)} rows, {_first(sizes, times_s)},"
-        result, finding = attempt(function, case, *columns)
-        finding = finding or _not_two_numbers(case, result) or _off(case, result, latency_s, rate)
-        if finding is None and columns != (sizes, times_s):
-            finding = Finding("input_changed", f"{case} the lists were changed; they belong to the caller.")
-        if finding is not None:
-            yield finding
-            return
+def cases():
+    for title, latency_s, rate, noise, sizes in MACHINES:
+        times_s = ((latency_s + np.array(sizes) / rate) * (1 + np.array(noise))).tolist()
+        rows = "; ".join(f"{n} bytes in {seconds(s)}" for n, s in zip(sizes[:3], times_s, strict=False))
+        about = f"For {title}, {len(sizes)} rows, {rows}{'; ...' * (len(sizes) > 3)}"
+        yield Case(about, ([*sizes], times_s), extra=(latency_s, rate))
 
 
-def _times(sizes: list[int], latency_s: float, rate: float, noise: float | list[float]) -> list[float]:
-    if isinstance(noise, float):
-        off = np.random.default_rng(len(sizes)).uniform(-noise, noise, len(sizes)).tolist()
-    else:
-        off = noise
-    return [(latency_s + n / rate) * (1 + share) for n, share in zip(sizes, off, strict=True)]
+def judge(case, result):
+    true_s, true_rate = case.extra
+    pair = isinstance(result, tuple | list | np.ndarray) and len(result) == 2 and all(map(is_number, result))
+    require(pair, f"Two numbers were expected, latency and rate; got {shown(result)}.")
+    latency_s, rate = map(float, result)
+    swapped = near(latency_s, true_rate, CLOSE) and near(rate, true_s, CLOSE)
+    require(not swapped, "The two numbers are swapped: the latency comes first.")
+    message = f"The latency must be {seconds(true_s)} within 5 %; got {seconds(latency_s)}."
+    require(near(latency_s, true_s, CLOSE), message)
+    message = f"The rate must be {true_rate:.3g} bytes per second within 5 %; got {rate:.3g}"
+    inverse = ", which is one divided by it" if near(rate, 1 / true_rate, CLOSE) else ""
+    require(near(rate, true_rate, CLOSE), f"{message}{inverse}.")
 
 
-def _not_two_numbers(case: str, result: Any) -> Finding | None:
-    if isinstance(result, tuple | list) and len(result) == 2 and all(map(is_seconds, result)):
-        return None
-    return Finding("wrong", f"{case} two numbers were expected, latency and rate; got {shown(result)}.")
-
-
-def _off(case: str, result: Any, latency_s: float, rate: float) -> Finding | None:
-    found_s, found_rate = map(float, result)
-    if is_near(found_s, rate, _CLOSE) and is_near(found_rate, latency_s, _CLOSE):
-        return Finding("wrong", f"{case} the two numbers are swapped: the latency comes first.")
-    if not is_near(found_s, latency_s, _CLOSE):
-        return Finding(
-            "wrong", f"{case} the latency must be {seconds(latency_s)} within 5 %; got {seconds(found_s)}."
-        )
-    if not is_near(found_rate, rate, _CLOSE):
-        message = f"{case} the rate must be {rate:.3g} bytes per second within 5 %; got {found_rate:.3g}"
-        inverse = ", which is one divided by it" * is_near(found_rate, 1 / rate, _CLOSE)
-        return Finding("wrong", f"{message}{inverse}.")
-    return None
-
-
-def _first(sizes: list[int], times_s: list[float]) -> str:
-    """Write the first rows of a table."""
-    rows = zip(sizes[:_N_SHOWN], times_s, strict=False)
-    return "; ".join(f"{n} bytes in {seconds(s)}" for n, s in rows) + "; ..." * (len(sizes) > _N_SHOWN)
-
-
-EXERCISE = Exercise(
+EXERCISE = HostExercise(
     name="latency_and_rate",
     title="Latency and rate from a table",
     level="beginner",
     minutes=15,
     teaches="A line fitted to shares, and not to seconds, finds the latency of copies as well as their rate.",
-    task=FunctionTask(judge=judge, parameters=("sizes", "times_s")),
-    lanes=("simulator",),
     pages=("transfers", "slicing", "overlap"),
     tags=("measuring", "copies", "latency", "bandwidth"),
+    cases=cases,
+    judge=judge,
+)
+
+MISTAKES = (
+    Mistake(", w=1 / times", "", "wrong"),
+    Mistake("w=1 / times", "w=times", "wrong"),
+    Mistake("w=1 / times", "w=1 / times**2", "wrong"),
+    Mistake("w=1 / times", "w=1 / np.sqrt(times)", "wrong"),
+    Mistake("float(1 / slope)", "float(slope)", "wrong"),
+    Mistake("float(latency_s), float(1 / slope)", "float(1 / slope), float(latency_s)", "wrong"),
+    Mistake("slope, latency_s = np", "latency_s, slope = np", "wrong"),
+    Mistake(
+        "    times = np.array(times_s)",
+        "    sizes.sort()\n    times_s.sort()\n    times = np.array(times_s)",
+        "input_changed",
+    ),
 )

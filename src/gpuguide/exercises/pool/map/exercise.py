@@ -1,44 +1,40 @@
 """The negative of a picture: one thread per pixel, in a grid that fits exactly."""
 
-from __future__ import annotations
+from random import Random
 
-from dataclasses import replace
+from gpuguide.exercises.launches import array, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import in_words, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-
-# Several threads first, so that what is said of work that is not shared can be seen there.
-LAUNCHES = ((2, 32), (1, 1), (5, 1), (1, 32), (3, 32), (1, 96), (4, 96), (1, 256), (5, 256))
+# Blocks and threads per block. Several threads first: what is said of work that is not shared shows there.
+LAUNCHES = ((2, 32), (1, 1), (5, 1), (3, 32), (1, 96), (4, 96), (5, 256))
 
 
-def calls() -> list[Call]:
-    """Make launches that have exactly one thread per pixel."""
-    return [*(_call(*launch) for launch in LAUNCHES), replace(_call(274, 256), gpu_only=True)]
+def launches():
+    for blocks, threads in LAUNCHES:
+        n = blocks * threads
+        pixels = [Random(n).randint(0, 255) for _ in range(n)]
+        arguments = {"pixels": array(pixels, "uint8"), "out": empty(n, "uint8")}
+        yield Launch(f"n = {n}", blocks, threads, arguments, {"out": [255 - pixel for pixel in pixels]})
 
 
-def _call(grid: int, threads: int) -> Call:
-    n = grid * threads
-    pixels = np.random.default_rng(n).integers(0, 256, n, dtype=np.uint8)
-    arguments = {"pixels": pixels, "out": poisoned(n, np.uint8)}
-    label = f"n = {n}, {in_words((grid,), (threads,))}"
-    return Call(label, (grid,), (threads,), arguments, {"out": 255 - pixels})
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="map",
     title="One thread, one pixel",
     level="beginner",
     minutes=5,
     teaches="A kernel is the body of a loop, and `cuda.grid(1)` is its loop variable.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(active_threads=0.9, loop_turns=1),
-        signature=("uint8[::1]", "uint8[::1]"),
-        parameters=("pixels", "out"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
     pages=("first_kernel",),
     tags=("grid", "thread", "map"),
+    launches=launches,
+    limits=Limits(active_threads=0.9, loop_turns=1),
+)
+
+LINE = "    out[i] = 255 - pixels[i]\n"
+MISTAKES = (
+    Mistake("cuda.grid(1)", "cuda.threadIdx.x", "wrong"),
+    Mistake("cuda.grid(1)", "cuda.blockIdx.x", "wrong"),
+    Mistake(LINE, f"    for i in range(pixels.size):\n    {LINE}", "limit"),
+    Mistake("255 - pixels[i]", "256 - pixels[i]", "wrong"),
+    Mistake("out[i] = 255 - pixels[i]", "pixels[i] = 255 - pixels[i]", "input_changed"),
+    Mistake("out[i] = 255 - pixels[i]", "return 255 - pixels[i]", "compile"),
 )

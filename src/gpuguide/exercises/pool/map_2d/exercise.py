@@ -1,43 +1,48 @@
 """The bright places of an image: a grid of two axes over a matrix."""
 
-from __future__ import annotations
+from random import Random
 
-from typing import Any
-
-import numpy as np
-
-from gpuguide.exercises.cases import launches_2d, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
+from gpuguide.exercises.launches import COVERING_2D, array, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
 
-def calls() -> list[Call]:
-    """Make launches over images that are not square, some of them in Fortran order."""
-    return launches_2d(_build, views=True)
+def launches():
+    for (rows, columns), blocks, threads in COVERING_2D:
+        random = Random(rows + columns)
+        level = random.choice((-1.5, 0.0, 2.5))
+        # Few different values, so that many pixels are exactly at the level, and some just below it.
+        values = (level, level - 2**-20, *(number / 2 for number in range(-10, 10)))
+        image = [random.choice(values) for _ in range(rows * columns)]
+        arguments = {
+            "image": array(image, shape=(rows, columns)),
+            "level": array([level])[0],
+            "mask": empty((rows, columns), "uint8"),
+        }
+        expected = {"mask": [int(value >= level) for value in image]}
+        yield Launch(f"an image of {rows} x {columns}", blocks, threads, arguments, expected)
 
 
-def _build(shape: tuple[int, int], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
-    # Few different values, so that many pixels are exactly at the level.
-    image = rng.integers(-10, 10, shape).astype(np.float32) / 2
-    level = np.float32(rng.choice((-1.5, 0, 2.5)))
-    # And some just below it.
-    image[rng.random(shape) < 0.1] = np.nextafter(level, np.float32(-np.inf))
-    arguments = {"image": image, "level": level, "mask": poisoned(shape, np.uint8)}
-    return arguments, {"mask": (image >= level).astype(np.uint8)}
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="map_2d",
     title="A grid over an image",
     level="beginner",
     minutes=10,
     teaches="A grid can have two axes: x counts the columns, y the rows, and both need a guard.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(loop_turns=2),
-        signature=("float32[:, ::1]", "float32", "uint8[:, ::1]"),
-        parameters=("image", "level", "mask"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
     pages=("grids_2d_3d",),
     tags=("grid", "image", "bounds"),
+    launches=launches,
+    limits=Limits(loop_turns=2),
+)
+
+GUARD = "row < image.shape[0] and col < image.shape[1]"
+MARK = "mask[row, col] = 1 if image[row, col] >= level else 0"
+MISTAKES = (
+    Mistake("col, row = cuda.grid(2)", "row, col = cuda.grid(2)", "wrong"),
+    Mistake(GUARD, "row < image.shape[1] and col < image.shape[0]", "out_of_range"),
+    Mistake(GUARD, "row < image.shape[0]", "out_of_range"),
+    Mistake(GUARD, "col < image.shape[1]", "out_of_range"),
+    Mistake("mask[row, col]", "mask[col, row]", "out_of_range"),
+    Mistake(">= level", "> level", "wrong"),
+    Mistake(MARK, "if image[row, col] >= level:\n            mask[row, col] = 1", "wrong"),
+    Mistake("cuda.grid(2)", "cuda.threadIdx.x, cuda.threadIdx.y", "wrong"),
 )

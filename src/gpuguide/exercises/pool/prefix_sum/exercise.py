@@ -1,60 +1,44 @@
 """Running totals within each block, in rounds that double the distance."""
 
-from __future__ import annotations
+from itertools import accumulate
+from random import Random
 
-from dataclasses import replace
+from gpuguide.exercises.launches import COVERING, array, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
-import numpy as np
-
-from gpuguide.exercises.cases import FAR, eighths, in_words, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-from gpuguide.machine.launch import blocks_1d
-
-# How many elements, blocks, and threads per block. Wide blocks take the most rounds, so they are few.
-LAUNCHES = (
-    (1, 1, 32),
-    (5, 6, 1),
-    (33, 2, 32),
-    (64, 2, 32),
-    (31, 2, 96),
-    (193, 4, 96),
-    (257, 2, 256),
-    (257, 257, 1),
-    (1031, 33, 32),
-    (0, 1, 32),
-)
+LAUNCHES = (*COVERING[:6], (193, 4, 96), (0, 1, 32))
+LARGE = 2.0**80
 
 
-def calls() -> list[Call]:
-    """Make launches whose last block has a short part or none, and a long one for a GPU."""
-    far = replace(_call(FAR, blocks_1d(FAR, 256), 256), gpu_only=True)
-    return [*(_call(*launch) for launch in LAUNCHES), far]
+def launches():
+    for n, blocks, threads in LAUNCHES:
+        x = eighths(Random(n), -99, 99, n)
+        if n > 64:  # nothing shows beside these, and a sum from which one is taken off has lost its digits
+            x[threads - 1 :: 2 * threads] = [LARGE for _ in x[threads - 1 :: 2 * threads]]
+        totals = [total for start in range(0, n, threads) for total in accumulate(x[start : start + threads])]
+        arguments = {"x": array(x), "totals": empty(n)}
+        yield Launch(f"n = {n}", blocks, threads, arguments, {"totals": totals})
 
 
-def _call(n: int, blocks: int, threads: int) -> Call:
-    # Multiples of 1/8: each sum is exact in any order.
-    x = eighths(np.random.default_rng((n, threads)), -99, 999, n)
-    # Nothing shows beside these, and a sum from which one is taken away again has lost its digits.
-    x[threads - 1 :: 2 * threads] = 2.0**80
-    parts = [np.cumsum(x[start : start + threads], dtype=np.float32) for start in range(0, n, threads)]
-    label = f"n = {n}, {in_words((blocks,), (threads,))}"
-    totals = np.concatenate([x[:0], *parts])
-    return Call(label, (blocks,), (threads,), {"x": x, "totals": poisoned(n)}, {"totals": totals})
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="prefix_sum",
     title="Running totals",
     level="intermediate",
     minutes=25,
     teaches="Sums of all that came before take as many rounds as the length has bits.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(reads_per_block=1, loop_turns=16, float64_instructions=0),
-        signature=("float32[::1]", "float32[::1]"),
-        parameters=("x", "totals"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("scan_and_warps",),
+    pages=("kernel_families", "how_a_gpu_works"),
     tags=("shared memory", "barrier", "scan"),
+    launches=launches,
+    limits=Limits(reads_per_block=1, loop_turns=16, float64=False),
+)
+
+MISTAKES = (
+    Mistake("        cuda.syncthreads()  # what the last round stored is there for all\n", "", "race"),
+    Mistake("        cuda.syncthreads()  # all have read before anybody adds\n", "", "race"),
+    Mistake(" if t >= distance else float32(0)", "", "negative_index"),
+    Mistake("i = cuda.grid(1)", "i = cuda.grid(1)\n    if i >= x.size:\n        return", "missed_barrier"),
+    Mistake("x[i] if i < x.size else float32(0)", "x[i]", "out_of_range"),
+    Mistake("distance *= 2", "distance += 1", "limit"),
+    Mistake("part[t] += before", "part[t] = before", "wrong"),
+    Mistake("i = cuda.grid(1)", "i = t", "wrong"),
 )

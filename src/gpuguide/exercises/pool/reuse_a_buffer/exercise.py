@@ -1,155 +1,94 @@
 """A pipeline with a stream for each kind of work: events keep its steps in order."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from itertools import count
 
 import numpy as np
 
-from gpuguide.exercises.model import Exercise, FunctionTask
-from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
-from gpuguide.exercises.stand_ins.judging import (
-    attempt,
-    count,
-    delay_found,
-    race_found,
-    seconds,
-    unfinished_found,
-    waits_found,
-)
-from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.virtual_streams import StreamingGpu, run_on
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A machine in words, bytes per nanosecond each way, the time of the work, and what it has to do."""
-
-    title: str
-    in_rate: float
-    out_rate: float
-    work_ns: float
-    n_chunks: int
-    n_pairs: int
-
+from gpuguide.exercises.judging import in_order, in_time, require, seconds
+from gpuguide.exercises.model import Case, HostExercise, Mistake
+from gpuguide.exercises.stand_in_cupy import Cupy, bounds
+from gpuguide.exercises.virtual_gpu import Costs, VirtualGpu
+from gpuguide.tracer import findings
 
 N = 1000
-CASES = (
-    Machine("a machine on which all steps take equally long", 0.04, 0.04, 100_000, 8, 2),
-    Machine("a machine whose link is slow into the GPU", 0.02, 0.08, 60_000, 7, 3),
-    Machine("a machine whose work is slow", 0.05, 0.05, 250_000, 9, 2),
-    Machine("a machine whose link is slow out of the GPU", 0.08, 0.016, 90_000, 6, 2),
-    Machine("a machine with one pair of arrays", 0.04, 0.05, 70_000, 4, 1),
-    Machine("a machine with more pairs than chunks", 0.04, 0.04, 100_000, 2, 3),
-    Machine("a machine without a chunk", 0.04, 0.04, 100_000, 0, 2),
+# In words, then the seconds of a copy in, of the work and of a copy out, chunks and pairs.
+MACHINES = (
+    ("all steps take equally long", (1e-4, 1e-4, 1e-4), 8, 2),
+    ("there is one pair of arrays", (1e-4, 7e-5, 8e-5), 4, 1),
+    ("there are more pairs than chunks", (1e-4, 1e-4, 1e-4), 2, 3),
+    ("there is nothing to do", (1e-4, 1e-4, 1e-4), 0, 2),
+    ("copies in are slow", (2e-4, 6e-5, 5e-5), 7, 3),
+    ("the work is slow", (8e-5, 2.5e-4, 8e-5), 9, 2),
+    ("copies out are slow", (5e-5, 9e-5, 2.5e-4), 6, 2),
 )
-SLACK = 1.05
 
 
-def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Look for steps without an order, for wrong results, and for time that is lost."""
-    for machine in CASES:
-        if found := list(_findings(function, machine)):
-            yield from found
-            return
+def cases():
+    for about, (in_s, work_s, out_s), chunks, pairs in MACHINES:
+        rates = {"in_rate": 4 * N / in_s, "out_rate": 4 * N / out_s}
+        gpu = VirtualGpu(Costs(launch_s=1e-7, compile_s=0, wake_s=1e-7, **rates))
+        cp = Cupy(gpu)
+        x_host = np.random.default_rng(chunks).integers(1, 99, (chunks, N)).astype(np.float32)
+        out_host = np.full_like(x_host, np.nan)
+        gpu.pinned += [bounds(x_host), bounds(out_host)]
+        streams = tuple(gpu.stream() for _ in range(3))
+        buffers = [(cp.put(np.zeros(N, np.float32)), cp.put(np.zeros(N, np.float32))) for _ in range(pairs)]
+        text = f"On a machine where {about}, with {findings.count(chunks, 'chunk')}"
+        text += f" and {findings.count(pairs, 'pair')}"
+        arguments = (streams, buffers, x_host, out_host, work_on(gpu, work_s))
+        yield Case(text, arguments, changes=(3,), extra=(gpu, (in_s, work_s, out_s)))
 
 
-def praise(function: Callable[..., Any]) -> str:
-    """Say how long a right answer takes, and how long the steps take one after the other."""
-    gpu, arguments = _set_up(CASES[0], "")
-    function(*arguments)
-    alone = sum(step.done_ns - step.started_ns for step in gpu.steps)
-    chunks = count(CASES[0].n_chunks, "chunk")
-    return (
-        f"{chunks} in {seconds(gpu.now_ns * 1e-9)}; one step after the other takes {seconds(alone * 1e-9)}."
-    )
+def work_on(gpu, work_s):
+    numbers = count()
+
+    def work(x, out):
+        name = f"the work on chunk {next(numbers)}"
+        gpu.launch(name, work_s, reads=(bounds(x),), writes=(bounds(out),))
+        out._data[...] = 3 * x._data
+
+    return work
 
 
-def _findings(function: Callable[..., Any], machine: Machine) -> Iterator[Finding]:
-    gpu, arguments = _set_up(machine, source_of(function))
-    _, _, x_host, out_host, _ = arguments
-    before = x_host.copy()
-    chunks, pairs = count(machine.n_chunks, "chunk"), count(machine.n_pairs, "pair")
-    case = f"On {machine.title}, with {chunks} and {pairs},"
-    _, finding = attempt(function, case, *arguments)
-    found = (
-        finding
-        or race_found(case, gpu)
-        or compare_values(case, out_host, 3 * before)
-        or unfinished_found(case, [step for step in gpu.unfinished if step.kind == "copy out"])
-        or unchanged(case, "x_host", x_host, before)
-        or _slow(case, gpu, machine)
-    )
-    if found:
-        yield found
-
-
-def _set_up(machine: Machine, source: str) -> tuple[StreamingGpu, tuple[Any, ...]]:
-    rng = np.random.default_rng(machine.n_chunks)
-    x_host = rng.integers(1, 99, (machine.n_chunks, N)).astype(np.float32)
-    out_host = np.full_like(x_host, np.nan)
-    pinned = {"x_host": x_host, "out_host": out_host}
-    gpu = StreamingGpu(machine.in_rate, machine.out_rate, source, pinned)
-    row = np.empty(N, np.float32)
-    pairs = [
-        (gpu.array(row, f"x of pair {i}"), gpu.array(row, f"out of pair {i}")) for i in range(machine.n_pairs)
-    ]
-    work = run_on(gpu, lambda x: 3 * x, machine.work_ns)
-    return gpu, ([gpu.stream() for _ in range(3)], pairs, x_host, out_host, work)
-
-
-def _shortest_ns(machine: Machine) -> int:
-    """Return the time of a pipeline in which each step waits for what it needs, and for nothing else."""
-    gpu, (streams, pairs, x_host, out_host, work) = _set_up(machine, "")
-    copy_in, compute, copy_out = streams
-    freed: list[Any] = []
-    read: list[Any] = []
-    for i in range(machine.n_chunks):
-        x, out = pairs[i % len(pairs)]
-        if i >= len(pairs):
-            copy_in.wait_event(read[i - len(pairs)])
-            compute.wait_event(freed[i - len(pairs)])
-        x.set(x_host[i], stream=copy_in)
-        compute.wait_event(copy_in.record())
-        with compute:
-            work(x, out)
-        read.append(compute.record())
-        copy_out.wait_event(read[-1])
-        out.get(out=out_host[i], stream=copy_out, blocking=False)
-        freed.append(copy_out.record())
-    copy_out.synchronize()
-    return gpu.now_ns
-
-
-def _slow(case: str, gpu: StreamingGpu, machine: Machine) -> Finding | None:
-    if waited := waits_found(case, gpu):
-        return waited
-    shortest_ns = _shortest_ns(machine)
-    if gpu.now_ns <= SLACK * shortest_ns:
+def judge(case, result):
+    _, pairs, x_host, out_host, _ = case.arguments
+    gpu, (in_s, work_s, out_s) = case.extra
+    for i, (row, x) in enumerate(zip(out_host, x_host, strict=True)):
+        message = f"Row {i} of out_host is not the result for the same row of x_host."
+        require(np.array_equal(row, 3 * x), message)
+    in_order(gpu)
+    # When each chunk has arrived, was worked on, and was fetched, if each step waits for what it needs alone.
+    arrived, worked, fetched = ([0.0] * len(pairs) for _ in range(3))
+    for i in range(len(x_host)):
+        arrived.append(max(arrived[-1], worked[i]) + in_s)
+        worked.append(max(worked[-1], arrived[-1], fetched[i]) + work_s)
+        fetched.append(max(fetched[-1], worked[-1]) + out_s)
+    in_time(gpu, fetched[-1])
+    if not len(x_host):
         return None
-    why = delay_found(gpu) or Finding("limit", "A stream waits for more than it needs.")
-    used, useful = len({step.writes for step in gpu.steps if step.kind == "work"}), machine.n_pairs
-    if used < min(useful, machine.n_chunks):
-        why = Finding("limit", f"Only {used} of {count(useful, 'pair')} {'is' if used == 1 else 'are'} used.")
-    if len({step.stream for step in gpu.steps}) == 1:
-        why = Finding("limit", "All steps are in one stream, where nothing overlaps.")
-    taken = f"{case} it takes {seconds(gpu.now_ns * 1e-9)}; {seconds(shortest_ns * 1e-9)} are enough."
-    return replace(why, message=f"{taken} {why.message}")
+    alone = len(x_host) * (in_s + work_s + out_s)
+    return f"{len(x_host)} chunks in {seconds(fetched[-1])}; one step after the other takes {seconds(alone)}."
 
 
-EXERCISE = Exercise(
+EXERCISE = HostExercise(
     name="reuse_a_buffer",
     title="Reuse a buffer in time",
     level="intermediate",
     minutes=20,
     teaches="Streams know nothing of each other: events say when a buffer is full, and when it is free.",
-    task=FunctionTask(
-        judge=judge, parameters=("streams", "pairs", "x_host", "out_host", "work"), praise=praise
-    ),
-    lanes=("simulator",),
     pages=("overlap", "streams"),
     tags=("CuPy", "streams", "events", "copies"),
+    cases=cases,
+    judge=judge,
+)
+
+MISTAKES = (
+    Mistake("        if before >= 0:\n            copy_in.wait_event(worked[before])\n", "", "race"),
+    Mistake("        if before >= 0:\n            compute.wait_event(fetched[before])\n", "", "race"),
+    Mistake("        copy_out.wait_event(worked[i])\n", "", "race"),
+    Mistake("compute.wait_event(copy_in.record())", "copy_in.synchronize()", "limit"),
+    Mistake("before = i - len(pairs)", "before = i - 1", "limit"),
+    Mistake("        with compute:\n            work(x, out)", "        work(x, out)", "race"),
+    Mistake("pairs[i % len(pairs)]", "pairs[0]", "race"),
+    Mistake("    copy_out.synchronize()", "    compute.synchronize()", "unfinished"),
 )

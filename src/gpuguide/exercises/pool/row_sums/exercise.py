@@ -1,14 +1,9 @@
 """The sum of each row of a matrix, by a warp a row."""
 
-from __future__ import annotations
+from random import Random
 
-from dataclasses import replace
-
-import numpy as np
-
-from gpuguide.exercises.cases import FAR_2D, eighths, in_words, matrix_in_words, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-from gpuguide.machine.launch import blocks_1d
+from gpuguide.exercises.launches import array, blocks_for, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
 # Rows, columns, threads along y, and blocks more than are needed.
 LAUNCHES = (
@@ -23,34 +18,36 @@ LAUNCHES = (
 )
 
 
-def calls() -> list[Call]:
-    """Make the launches."""
-    return [*(_call(*launch) for launch in LAUNCHES), replace(_call(*FAR_2D, 8, 0), gpu_only=True)]
+def launches():
+    for rows, columns, threads, more in LAUNCHES:
+        x = eighths(Random(rows + columns), -999, 999, rows * columns)
+        sums = [sum(x[row * columns : (row + 1) * columns]) for row in range(rows)]
+        arguments = {"x": array(x, shape=(rows, columns)), "sums": empty(rows)}
+        blocks = (1, blocks_for(rows, threads) + more)
+        yield Launch(f"a matrix of {rows} x {columns}", blocks, (32, threads), arguments, {"sums": sums})
 
 
-def _call(rows: int, columns: int, threads: int, more: int) -> Call:
-    # Multiples of 1/8: the sum is exact in any order.
-    x = eighths(np.random.default_rng((rows, columns)), -999, 1000, (rows, columns))
-    grid, block = (1, blocks_1d(rows, threads) + more), (32, threads)
-    label = f"{matrix_in_words((rows, columns))}, {in_words(grid, block)}"
-    return Call(label, grid, block, {"x": x, "sums": poisoned(rows)}, {"sums": x.sum(axis=1)})
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="row_sums",
     title="A sum along an axis",
     level="intermediate",
     minutes=20,
     teaches="A warp adds up a row together: neighbours read neighbours, and shuffles join what they found.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(
-            sectors_per_request=5, reads_per_element=1, atomics=0, loop_turns=12, float64_instructions=0
-        ),
-        signature=("float32[:, ::1]", "float32[::1]"),
-        parameters=("x", "sums"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("scan_and_warps",),
+    pages=("kernel_families", "how_a_gpu_works"),
     tags=("warp", "reduction", "coalesced access"),
+    launches=launches,
+    limits=Limits(sectors_per_request=5, reads_per_element=1, atomics=0, loop_turns=12, float64=False),
+)
+
+LOOP = "range(cuda.threadIdx.x, x.shape[1], 32)"
+PIECE = "range(7 * cuda.threadIdx.x, min(7 * cuda.threadIdx.x + 7, x.shape[1]))"
+MISTAKES = (
+    Mistake(LOOP, PIECE, "uncoalesced"),
+    Mistake(LOOP, "range(cuda.threadIdx.x, x.shape[1])", "wrong"),
+    Mistake("total = float32(0)", "total = 0.0", "float64"),
+    Mistake("distance = 16", "distance = 8", "wrong"),
+    Mistake("if cuda.threadIdx.x == 0 and row", "if row", "race"),
+    Mistake("cuda.threadIdx.x == 0 and row < x.shape[0]", "cuda.threadIdx.x == 0", "out_of_range"),
+    Mistake("    if row < x.shape[0]:\n", "    if True:\n", "out_of_range"),
+    Mistake("cuda.blockIdx.y * cuda.blockDim.y", "cuda.blockIdx.y * cuda.blockDim.x", "wrong"),
 )

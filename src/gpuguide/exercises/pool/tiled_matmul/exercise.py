@@ -1,61 +1,51 @@
 """A product of matrices from tiles in shared memory."""
 
-from __future__ import annotations
+from random import Random
 
-from dataclasses import replace
-
-import numpy as np
-
-from gpuguide.exercises.cases import FAR_2D, eighths, in_words, poisoned
-from gpuguide.exercises.model import Call, Exercise, KernelTask, Limits
-from gpuguide.machine.launch import blocks_1d
+from gpuguide.exercises.launches import array, blocks_for, eighths, empty
+from gpuguide.exercises.model import KernelExercise, Launch, Limits, Mistake
 
 # Rows of a, columns of a, columns of b.
-SHAPES = (
-    (1, 1, 1),
-    (8, 8, 8),
-    (9, 17, 10),
-    (16, 24, 7),
-    (3, 30, 9),
-    (67, 2, 16),
-    (5, 4, 70),
-    (2, 0, 3),
-    (0, 4, 5),
-)
+SHAPES = ((1, 1, 1), (8, 8, 8), (9, 17, 10), (3, 30, 9), (2, 0, 3), (0, 4, 5))
 TILE = 8
 
 
-def calls() -> list[Call]:
-    """Make the launches."""
-    rows, columns = FAR_2D
-    return [*(_call(*shape) for shape in SHAPES), replace(_call(rows, 5, columns), gpu_only=True)]
+def launches():
+    for m, n, p in SHAPES:
+        random = Random(m + n + p)
+        a = array(eighths(random, -40, 40, m * n), shape=(m, n))
+        # Half precision would lose the fraction of the first row.
+        b = array(
+            [(256 if k < p else 0) + value for k, value in enumerate(eighths(random, -4, 8, n * p))],
+            shape=(n, p),
+        )
+        product = [sum(a[row, k] * b[k, col] for k in range(n)) for row in range(m) for col in range(p)]
+        arguments = {"a": a, "b": b, "c": empty((m, p))}
+        blocks = (blocks_for(p, TILE), blocks_for(m, TILE))
+        yield Launch(f"m = {m}, n = {n}, p = {p}", blocks, (TILE, TILE), arguments, {"c": product})
 
 
-def _call(m: int, n: int, p: int) -> Call:
-    # Multiples of 1/8, and those of b small: the sum is exact in any order.
-    rng = np.random.default_rng((m, n, p))
-    a, b = eighths(rng, -400, 401, (m, n)), eighths(rng, -4, 9, (n, p))
-    b[:1] += 256.125  # half precision would lose their fractions
-    grid = (blocks_1d(p, TILE), blocks_1d(m, TILE))
-    label = f"m = {m}, n = {n}, p = {p}, {in_words(grid, (TILE, TILE))}"
-    product = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float32)
-    arguments = {"a": a, "b": b, "c": poisoned((m, p))}
-    return Call(label, grid, (TILE, TILE), arguments, {"c": product})
-
-
-EXERCISE = Exercise(
+EXERCISE = KernelExercise(
     name="tiled_matmul",
     title="A product from tiles",
     level="intermediate",
     minutes=35,
     teaches="What all threads of a block need is fetched once, tile by tile, between two barriers.",
-    task=KernelTask(
-        calls=calls,
-        limits=Limits(reads_per_block=1, bank_conflicts=2, loop_turns=40, float64_instructions=0),
-        signature=("float32[:, ::1]", "float32[:, ::1]", "float32[:, ::1]"),
-        parameters=("a", "b", "c"),
-    ),
-    lanes=("simulator", "compile", "gpu"),
-    pages=("shared_memory",),
+    pages=("how_a_gpu_works", "linear_algebra"),
     tags=("shared memory", "barrier", "matrix product"),
+    launches=launches,
+    limits=Limits(reads_per_block=1, bank_conflicts=2, loop_turns=40, float64=False),
+)
+
+MISTAKES = (
+    Mistake("        cuda.syncthreads()  # both tiles are complete\n", "", "race"),
+    Mistake("        cuda.syncthreads()  # all have read before anybody overwrites\n", "", "race"),
+    Mistake(
+        "        tile_a[ty, tx] = tile_b[ty, tx] = float32(0)  # what lies outside\n", "", "uninitialised"
+    ),
+    Mistake("row < a.shape[0] and start + tx < a.shape[1]", "row < a.shape[0]", "out_of_range"),
+    Mistake("start + ty < b.shape[0] and col < b.shape[1]", "True", "out_of_range"),
+    Mistake("tile_b[k, tx]", "tile_b[tx, k]", "wrong"),
+    Mistake("    total = float32(0)\n", "    total = 0.0\n", "float64"),
+    Mistake("a[row, start + tx]", "a[row, tx]", "wrong"),
 )

@@ -1,148 +1,77 @@
 """A service that must not compile while its clients wait, and must not remember how it was warmed up."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 
-from gpuguide.exercises.model import Exercise, FunctionTask
-from gpuguide.exercises.simulator.findings import Finding
-from gpuguide.exercises.stand_ins.array_cases import compare_values, unchanged
-from gpuguide.exercises.stand_ins.fake_cupy import FakeCupy
-from gpuguide.exercises.stand_ins.judging import attempt, count, seconds, shown
-from gpuguide.exercises.stand_ins.lines import source_of
-from gpuguide.exercises.stand_ins.virtual_gpu import VirtualGpu
+from gpuguide.exercises.judging import difference, require
+from gpuguide.exercises.model import Case, HostExercise, Mistake
+from gpuguide.exercises.stand_in_cupy import Cupy
 
-MOST_BYTES = 4096
 HALF, SINGLE, DOUBLE = map(np.dtype, ("float16", "float32", "float64"))
+# The dtypes that are announced, and those of the requests that come.
+SERIES = (
+    ((SINGLE,), (SINGLE, SINGLE, SINGLE)),
+    ((SINGLE, DOUBLE), (DOUBLE, SINGLE, DOUBLE, SINGLE)),
+    ((DOUBLE, HALF, SINGLE), (HALF, SINGLE, HALF)),
+)
+MOST_BYTES = 4096
 
 
 class Service:
     """Divides each array by the largest magnitude of its dtype so far."""
 
-    _seen: dict[str, None]
+    def __init__(self, cp):
+        self.cp, self.largest = cp, {}
 
-    def __new__(cls, *_: Any) -> Service:
-        """Make a service that has seen nothing; whoever calls `__init__` once more does not change that."""
-        service = super().__new__(cls)
-        service._seen = {}
-        return service
-
-    def __init__(self, cp: Any) -> None:
-        self.cp = cp
-        self.largest: dict[Any, Any] = {}
-
-    def answer(self, x: Any) -> Any:
-        """Scale an array of the host."""
-        if not isinstance(x, np.ndarray):
-            kind = f"{type(x).__module__}.{type(x).__name__}"
-            raise TypeError(f"answer takes an array of NumPy, as clients send it; got {kind}")
-        self._seen[str(x.dtype)] = None
+    def answer(self, x):
         x_device = self.cp.asarray(x)
-        largest = self._magnitude(x_device)
+        largest = self.cp.abs(x_device).max()
         if x.dtype in self.largest:
             largest = self.cp.maximum(self.largest[x.dtype], largest)
         self.largest[x.dtype] = largest
         return self.cp.asnumpy(x_device / largest)
 
-    def _magnitude(self, x: Any) -> Any:
-        return self.cp.abs(x).max()
+
+def cases():
+    for dtypes, requests in SERIES:
+        yield Case(f"For {' and '.join(map(str, dtypes))}", (Cupy(), Service, [*dtypes]), extra=requests)
 
 
-class OtherService(Service):
-    """Does the same by another kernel, so that only its own answers tell what they need."""
-
-    def _magnitude(self, x: Any) -> Any:
-        return self.cp.sqrt(self.cp.square(x).max())
-
-
-#: The service, the dtypes that are announced, and those of the requests that come.
-SERIES = (
-    (Service, (SINGLE,), (SINGLE, SINGLE, SINGLE)),
-    (Service, (SINGLE, DOUBLE), (DOUBLE, SINGLE, DOUBLE, SINGLE)),
-    (Service, (DOUBLE, HALF, SINGLE), (HALF, SINGLE, HALF)),
-    (OtherService, (DOUBLE, SINGLE), (SINGLE, DOUBLE, SINGLE)),
-)
-
-
-def judge(function: Callable[..., Any]) -> Iterator[Finding]:
-    """Start a service for each series of requests, and look on while it answers."""
-    for make_service, dtypes, requests in SERIES:
-        gpu = VirtualGpu(source=source_of(function))
-        case = f"For {' and '.join(map(str, dtypes))}"
-        if found := list(_findings(function, case, FakeCupy(gpu), make_service, dtypes, requests)):
-            yield from found
-            return
-
-
-def praise(function: Callable[..., Any]) -> str:
-    """Say how long the first client waits, warm and cold."""
-    waits = []
-    for start in (function, None):
-        gpu = VirtualGpu()
-        cp = FakeCupy(gpu)
-        service = Service(cp) if start is None else start(cp, Service, [SINGLE])
-        begin = gpu.now_ns
-        service.answer(np.ones(4, SINGLE))
-        waits.append((gpu.now_ns - begin) * 1e-9)
-    return f"The first client waits {seconds(waits[0])} instead of {seconds(waits[1])}. (Virtual times.)"
-
-
-def _findings(
-    function: Callable[..., Any],
-    case: str,
-    cp: FakeCupy,
-    make_service: type[Service],
-    dtypes: tuple[Any, ...],
-    requests: tuple[Any, ...],
-) -> Iterator[Finding]:
-    announced = list(dtypes)
-    service, finding = attempt(function, case, cp, make_service, announced)
-    if finding is None and not isinstance(service, make_service):
-        finding = Finding("wrong", f"{case} a service must be returned; got {shown(service)}.")
-    elif finding is None and service._seen:
-        # Not what it remembers now: whoever clears that knows how this service works inside.
-        seen = " and ".join(service._seen)
-        message = f"{case} the service must have seen nothing yet; it has answered requests of {seen}."
-        finding = Finding("wrong", f"{message} Do not clear what it remembers: return a new one.")
-    finding = finding or unchanged(case, "dtypes", announced, [*dtypes])
-    if finding is not None:
-        yield finding
-        return
-    copied = sum(event.nbytes for event in cp.gpu.events("to_device"))
-    if copied > MOST_BYTES:
-        message = f"{case} the start copied {copied} bytes to the GPU; at most {MOST_BYTES} are allowed."
-        yield Finding("limit", message, line=cp.gpu.events("to_device")[-1].line)
-    largest: dict[Any, Any] = {}
-    for number, dtype in enumerate(requests, 1):
-        # The first ones are small, so that whatever the service remembers too much of shows.
+def judge(case, service):
+    cp, copies = case.arguments[0], case.arguments[0].gpu.steps("to_device")
+    require(isinstance(service, Service), f"A service must be returned; got {type(service).__name__}.")
+    require(not service.largest, "The service remembers its warm-up: return one that has seen nothing yet.")
+    nbytes = sum(step.nbytes for step in copies)
+    message = f"The start copied {nbytes} bytes to the GPU; {MOST_BYTES} are allowed."
+    require(nbytes <= MOST_BYTES, message, copies, kind="limit")
+    largest = dict.fromkeys(case.extra, 0.0)
+    for number, dtype in enumerate(case.extra, 1):
         x = (np.arange(1, 4) * 2.0 ** (number - 20)).astype(dtype)
-        largest[dtype] = max(largest.get(dtype, dtype.type(0)), x.max())
-        before = len(cp.gpu.log)
-        answer = service.answer(x)
-        request = f"{case}, request {number} ({dtype}):"
-        if wrong := compare_values(request, answer, x / largest[dtype]):
-            yield wrong
-            return
-        compiled = [event.name for event in cp.gpu.log[before:] if event.compiled]
-        if compiled:
-            kernels = f"{count(len(compiled), 'kernel')} compiled while the client waited"
-            them = "it" if len(compiled) == 1 else "them"
-            message = f"{request} {kernels}: {', '.join(compiled)}. No request at the start needed {them}."
-            yield Finding("cold", message)
-            return
+        largest[dtype] = max(largest[dtype], x.max())
+        before, answer = len(cp.gpu.log), service.answer(x)
+        require(not (wrong := difference(answer, x / largest[dtype])), f"Request {number}: {wrong}")
+        compiled = ", ".join(step.name for step in cp.gpu.log[before:] if step.compiled)
+        message = f"While client {number} waited for its answer in {dtype}, CuPy compiled {compiled}."
+        require(not compiled, f"{message} No answer at the start had needed it.", kind="compiled")
 
 
-EXERCISE = Exercise(
+EXERCISE = HostExercise(
     name="warm_start",
     title="A service that starts warm",
     level="beginner",
     minutes=10,
     teaches="Kernels belong to the process, and each dtype and each path through the code has its own.",
-    task=FunctionTask(judge=judge, parameters=("cp", "make_service", "dtypes"), praise=praise),
-    lanes=("simulator",),
-    pages=("first_call",),
+    pages=("first_call", "compile_cost"),
     tags=("first call", "compiling", "CuPy"),
+    cases=cases,
+    judge=judge,
+)
+
+TWICE = "        trial.answer(np.ones(2, dtype))  # takes another path than the first one\n"
+MISTAKES = (
+    Mistake(TWICE, "", "compiled"),
+    Mistake("return make_service(cp)", "return trial", "wrong"),
+    Mistake("for dtype in dtypes:", "for dtype in dtypes[:1]:", "compiled"),
+    Mistake("return make_service(cp)", "pass", "wrong"),
+    Mistake("(np.ones(2, dtype))  #", "(np.ones(2))  #", "compiled"),
+    Mistake("(np.ones(2, dtype))  #", "(np.ones(10_000, dtype))  #", "limit"),
 )

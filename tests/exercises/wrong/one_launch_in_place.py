@@ -1,9 +1,0 @@
-"""Overwrites the caller's table.
-
-Found: input_changed.
-"""
-
-
-def scale_rows(cp, x, factors):
-    x *= factors[:, None]
-    return x

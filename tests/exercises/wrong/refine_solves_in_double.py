@@ -1,8 +1,0 @@
-"""Hands the solver what it does not take.
-
-Found: exception.
-"""
-
-
-def refine(solve, a, b):
-    return solve(a, b)
