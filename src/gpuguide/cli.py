@@ -185,7 +185,7 @@ def _list(options: argparse.Namespace) -> int:
     topics = [entry for entry in entries if entry.runnable]
     name = max((len(entry.name) for entry in topics), default=0)
     title = max((len(entry.title) for entry in topics), default=0)
-    print(f"  {'topic':{name}}  {'about':{title}}  recorded    starts")
+    print(f"  {'topic':{name}}  {'about':{title}}  recorded  starts")
     for section, members in groupby(topics, key=lambda entry: entry.section):
         print(section or "Without a page")
         for entry in members:
@@ -203,7 +203,7 @@ def _recorded(recordings: Sequence[Recorded]) -> str:
     first, *others = recordings
     named = [first.machine] if first.machine != PRIMARY_MACHINE else []
     named += [f"{each.machine} {_date(each)}" for each in others]
-    return "  ".join((f"{_date(first):11}", f"{first.n_starts or '':>5}", *named)).rstrip()
+    return "  ".join((f"{_date(first):11}{first.n_starts or '':>5}", *named)).rstrip()
 
 
 def _date(recorded: Recorded) -> str:

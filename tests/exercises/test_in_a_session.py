@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from numba import cuda
 
@@ -155,7 +156,12 @@ maximum_kernel = Kernel()
 
 @pytest.mark.parametrize(("result", "kinds"), [("np.maximum(a, b)", []), ("a", ["gpu"])])
 def test_a_gpu_is_a_second_opinion(monkeypatch, result: str, kinds: list[str]) -> None:
+    class OnGpu(np.ndarray):
+        copy_to_host = np.ndarray.copy
+
+    to_device = SimpleNamespace(to_device=lambda x: x.copy().view(OnGpu))
     monkeypatch.setattr(second_opinion, "require_gpu", lambda: SimpleNamespace(name="GPU of the test"))
+    monkeypatch.setattr(second_opinion, "numba_cuda", lambda: to_device)
     answer = Answer(FAKE.format(result=result), "maximum_kernel")
     report, said = second_opinion.judge_on_gpu(get("guard"), answer, Report())
     assert [finding.kind for finding in report.findings] == kinds

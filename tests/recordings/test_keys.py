@@ -157,7 +157,6 @@ def test_parts_are_the_cells_and_the_modules_of_the_measuring_rooms(recorded: Ke
         "cell 1",
         "cell 2",
         "cell 3",
-        "gpuguide",
         "gpuguide.machine.device",
         "gpuguide.measure.timing",
         "gpuguide.results.records",

@@ -13,6 +13,7 @@ from gpuguide.exercises.answer import FILE, Answer
 from gpuguide.exercises.judging import difference
 from gpuguide.exercises.model import KernelExercise, Launch
 from gpuguide.exercises.report import Finding, Report
+from gpuguide.machine.backends import numba_cuda
 from gpuguide.machine.device import require_gpu
 from gpuguide.tracer.memory import Array
 
@@ -35,12 +36,13 @@ def judge_on_gpu(exercise: KernelExercise, answer: Answer, report: Report) -> tu
 
 def _wrong(kernel: Any, each: Launch) -> str:
     arguments = {name: _as_numpy(value) for name, value in each.arguments.items()}
-    before = {name: value.copy() for name, value in arguments.items() if isinstance(value, np.ndarray)}
-    kernel[each.blocks, each.threads, 0, each.shared_bytes](*arguments.values())
-    for name, held in before.items():
+    arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
+    on_gpu = {name: numba_cuda().to_device(value) for name, value in arrays.items()}
+    kernel[each.blocks, each.threads, 0, each.shared_bytes](*{**arguments, **on_gpu}.values())
+    for name, held in arrays.items():
         values = each.expected.get(name)
         right = held if values is None else np.array(values, held.dtype).reshape(held.shape)
-        if wrong := difference(arguments[name], right, each.tolerance):
+        if wrong := difference(on_gpu[name].copy_to_host(), right, each.tolerance):
             return f"{name}: {wrong}"
     return ""
 

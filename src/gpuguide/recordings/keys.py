@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 MEASURING_ROOMS = ("gpuguide.topics", "gpuguide.machine", "gpuguide.measure", "gpuguide_docs.record")
-"""Packages whose code can change a number. Those that hold them count, too: ``gg.x`` is what they say."""
+"""Packages whose code can change a number."""
 
 DATA_ROOM = "gpuguide.results"
 """The package whose classes hold what is measured: their fields count, what is computed of them does not."""
@@ -97,19 +97,20 @@ def measuring_modules(names: Iterable[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Those in `MEASURING_ROOMS` and the packages around them, and those in `DATA_ROOM`; sorted.
+        Those in `MEASURING_ROOMS` and in `DATA_ROOM`, and the extension's own file; sorted. That of the package
+        only hands names on, and one name more changes no number.
 
     Examples
     --------
     >>> measuring_modules(["gpuguide", "gpuguide.charts.lines", "gpuguide.measure.timing", "numpy"])
-    ('gpuguide', 'gpuguide.measure.timing')
+    ('gpuguide.measure.timing',)
     """
     return tuple(sorted({name for name in names if _counts(name)}))
 
 
 def _counts(name: str) -> bool:
     rooms = (*MEASURING_ROOMS, DATA_ROOM)
-    return any(f"{name}.".startswith(f"{room}.") or room.startswith(f"{name}.") for room in rooms)
+    return name != "gpuguide" and any(f"{name}.".startswith(f"{room}.") or room.startswith(f"{name}.") for room in rooms)
 
 
 def measuring_key(script_cells: Iterable[str], module_names: Iterable[str], src: Path | None = None) -> Keys:
@@ -276,11 +277,8 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     where = _shown(script, src)
     code = recorded_cells(script.read_text(encoding="utf-8"))
     cells = {f"cell {i} of {where}": cell for i, cell in enumerate(code, start=1)}
-    cells_then = [digest for name, digest in keys.parts if name.startswith("cell ")]
-    # The package's own file only hands names on: one name more changes no number.
-    then = {
-        name: digest for name, digest in keys.parts if not name.startswith("cell ") and name != "gpuguide"
-    }
+    then = {name: digest for name, digest in keys.parts if not name.startswith("cell ")}
+    cells_then = [digest for name, digest in keys.parts if name not in then]
     reached = with_entries(then, read_entries(src / "gpuguide" / "recorded"))
     names = dict.fromkeys(name for parts in reached for name in parts)
     modules = {name: _source(name, src) for name in names if module_path(name, src).is_file()}
