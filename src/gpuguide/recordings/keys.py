@@ -110,7 +110,9 @@ def measuring_modules(names: Iterable[str]) -> tuple[str, ...]:
 
 def _counts(name: str) -> bool:
     rooms = (*MEASURING_ROOMS, DATA_ROOM)
-    return name != "gpuguide" and any(f"{name}.".startswith(f"{room}.") or room.startswith(f"{name}.") for room in rooms)
+    return name != "gpuguide" and any(
+        f"{name}.".startswith(f"{room}.") or room.startswith(f"{name}.") for room in rooms
+    )
 
 
 def measuring_key(script_cells: Iterable[str], module_names: Iterable[str], src: Path | None = None) -> Keys:
