@@ -13,7 +13,6 @@ import gpuguide as gg
 from gpuguide.errors import GpuGuideError
 from gpuguide.measure.study import CheckReport
 from gpuguide.recordings import store
-from gpuguide.recordings.history import history
 from gpuguide.recordings.keys import Keys
 from gpuguide.recordings.recording import Recording
 from gpuguide.results.arrays import KeptArray
@@ -107,7 +106,6 @@ RETURNED: dict[str, Callable[[], object]] = {
             for mix in ("read", "write", "copy", "two_to_one", "h2d", "d2h", "both_ways")
         )
     ),
-    "history": lambda: history(recording(), every=True),
 }
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpuguide.errors import GpuGuideError
-from gpuguide.recordings import equivalent, store
+from gpuguide.recordings import store
 from gpuguide.recordings.recompute import recompute
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import Measurement
@@ -52,7 +52,6 @@ __all__ = [
     "PageReport",
     "Rule",
     "Violation",
-    "check_entries",
     "check_page",
     "check_prose",
     "check_site",
@@ -647,19 +646,9 @@ def check_site(
         if page.source(site.layout).exists():
             documents.page(page)
     pages = [partial(check_page, site, page, documents) for page in site.pages]
-    work: list[Callable[[], Any]] = [partial(_check_others, site, documents), *pages]
+    work: list[Callable[[], Any]] = [partial(check_prose, site.layout, documents), *pages]
     others, *reports = on_all_cores(work, workers)
     return reports, others
-
-
-def _check_others(site: Site, documents: Documents) -> list[Violation]:
-    return [*check_prose(site.layout, documents), *check_entries(site.layout)]
-
-
-def check_entries(layout: Layout) -> list[Violation]:
-    """Judge again, by their evidence, the entries that keep recordings current though the harness changed."""
-    name = f"recorded/{equivalent.FILE}"
-    return [Violation(name, "equivalent", problem) for problem in equivalent.problems(layout.recorded)]
 
 
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:

@@ -108,11 +108,8 @@ class States:
 
     @cached_property
     def _code(self) -> str:
-        """Digest of all code and of the notes on what is equivalent, by which a page is current or stale."""
-        from gpuguide.recordings.equivalent import FILE
-
-        source = self.layout.source
-        whole = hashlib.sha256(file_digest(source / "gpuguide" / "recorded" / FILE).encode())
+        """Digest of all code, by which a page is current or stale."""
+        source, whole = self.layout.source, hashlib.sha256()
         for root in (source / "gpuguide", source.parent / "docs" / "_ext"):
             for path in sorted(root.rglob("*.py")):
                 whole.update(f"{path.relative_to(root)} {file_digest(path)}\n".encode())
