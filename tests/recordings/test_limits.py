@@ -7,7 +7,6 @@ import json
 import shutil
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from gpuguide.recordings import store as recordings
 from gpuguide.recordings.counters import Counters, save_counters
 from gpuguide.recordings.equivalent import problems, read_entries
 from gpuguide.recordings.limits import MOST_BYTES, MOST_VALUES, check_json, read_toml
-from gpuguide.recordings.pending import pending
 from gpuguide.recordings.recording import Recording
 from gpuguide.statements import claim
 
@@ -287,13 +285,10 @@ TOML = {
 
 @pytest.mark.parametrize("name", TOML)
 def test_hostile_toml_is_refused(name: str, tmp_path: Path) -> None:
-    """In the list of pending pages it is an error, in the entries of equivalent code a problem."""
+    """In the entries of equivalent code it is a problem."""
     data = TOML[name].encode("utf-8", "surrogateescape")
-    (tmp_path / "pending.toml").write_bytes(data)
     (tmp_path / "equivalent.toml").write_bytes(data)
     start = time.process_time()
-    with pytest.raises(RecordingError, match=r"pending\.toml"):
-        pending(tmp_path)
     assert len(problems(tmp_path)) == 1
     assert read_entries(tmp_path) == ()
     assert time.process_time() - start < MOST_SECONDS
@@ -308,11 +303,3 @@ def test_common_toml_is_read() -> None:
         + "'''\n"
     )
     assert read_toml(text, "x.toml") == {"a": {"b.c": {"x": [1.5, "." * 40], "y": "." * 40}}}
-
-
-def test_many_pending_pages_are_read_in_time(tmp_path: Path) -> None:
-    entry = '{{ page = "p{}", reason = "no GPU", date = 2026-11-01 }}'
-    (tmp_path / "pending.toml").write_text(f"pending = [{', '.join(entry.format(i) for i in range(5_000))}]")
-    start = time.process_time()
-    assert len(pending(tmp_path, today=date(2026, 11, 2))) == 5_000
-    assert time.process_time() - start < MOST_SECONDS
