@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -264,9 +263,7 @@ def test_a_recording_is_read_again_when_a_byte_of_it_or_of_the_code_changed(make
 
 def test_a_page_without_a_recording_says_so_and_why(make_project):
     project = make_project()
-    day = datetime.now(UTC).date().isoformat()
-    entry = f'[[pending]]\npage = "toy"\nreason = "The machine is away."\ndate = {day}\n'
-    (project.layout.recorded / "pending.toml").write_text(entry)
+    project.edit("examples/pages.toml", 'name = "toy"\n', 'name = "toy"\nwaits = "The machine is away."\n')
     shutil.rmtree(project.layout.recorded / MACHINE)
     built_ok(project)
     for page in (project.page(), project.page("pictures", "later")):

@@ -493,7 +493,7 @@ class PageReport:
     unwritten : list of Violation
         What the rules say that it names.
     excused : bool
-        Whether the page stands in ``pending.toml``.
+        Whether the page's entry says why it waits.
     evidence : list of str
         What its causes rest on, in order.
     reading : Reading
@@ -553,7 +553,7 @@ def _recorded_report(facts: PageFacts) -> PageReport:
     elif facts.recording.n_starts < LEAST_STARTS:
         report.too_few = starts_words(facts.recording.n_starts)
     elif report.excused:
-        nothing = "the page no longer waits; take it out of pending.toml"
+        nothing = "the page no longer waits; take 'waits' out of its entry"
         report.violations.append(Violation(facts.page.name, "pending", nothing))
     return report
 
@@ -705,7 +705,7 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
         console.print(f"{report.page}: {report.lacking}; {_NEEDS_A_GPU}", markup=False, soft_wrap=True)
     too_few = [report for report in reports if report.too_few]
     for report in too_few:
-        excused = " (listed in pending.toml)" if report.excused else ""
+        excused = " (it waits)" if report.excused else ""
         console.print(f"{report.page}: {report.too_few}; {_TOO_FEW}{excused}", markup=False, soft_wrap=True)
     drafts = [report for report in reports if report.draft]
     for report in drafts:
