@@ -12,8 +12,6 @@ UPGRADE ?=
 INTO ?=
 RECORDED ?=
 LEAVE_ONE_OUT ?=
-OLD ?=
-REASON ?=
 OUT := docs/_build
 # Brought along by `make wheelhouse`; elsewhere the topic looks for an installed one.
 export GPUGUIDE_PRIMESIEVE ?= $(wildcard $(CURDIR)/.whl/lib/libprimesieve.so)
@@ -38,7 +36,7 @@ html test browse doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/b
 # All processors are at work; the threads of NumPy's linear algebra would wait for work by turning.
 html test browse doctest check: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: axe browse html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: axe browse html test doctest check record counters again redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -106,9 +104,6 @@ again: $(READY)  ## hold a fresh machine start against the printed ranges (RECOR
 
 counters: $(READY)  ## read hardware counters of the variants that pages name, by Nsight Compute (PAGES="a b")
 	@$(PY) -m gpuguide_docs.commands.counting $(PAGES)
-
-equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
-	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)" $(if $(PAGES),--pages $(PAGES))
 
 axe: $(READY) .cache/axe/package/axe.min.js  ## hold the built pages against axe-core, in a browser (takes npm and Chromium)
 	@GPUGUIDE_AXE=.cache/axe/package/axe.min.js $(PY) -m pytest -q -n $(JOBS) tests/browser/test_axe_in_browser.py

@@ -2,8 +2,6 @@
 
 import itertools
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import gpuguide
+from gpuguide_docs.commands import one_page
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -51,23 +50,10 @@ def test_every_make_target_that_a_paper_names_exists(paper):
     assert named <= targets_of_the_makefile()
 
 
-def test_make_help_lists_every_target_that_says_what_it_does(tmp_path):
-    """Targets with a hyphen, too."""
-    makefile = tmp_path / "Makefile"
-    makefile.write_text(text_of("Makefile") + "\nsome-thing:  ## does it\n\ttrue\n")
-    command = ["make", "--no-print-directory", "-f", str(makefile), "help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    listed = set(re.findall(r"^  make (\S+)", done.stdout, re.MULTILINE))
-    assert "some-thing" in listed
-    described = re.findall(r"^(\S+):.*## ", makefile.read_text(), re.MULTILINE)
-    assert listed == set(described)
-
-
-def test_make_html_refuses_a_page_that_is_not_there():
-    command = ["make", "--no-print-directory", "html", "PAGE=first_kernle", f"PY={sys.executable}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode != 0
-    assert "'first_kernel'" in done.stderr
+def test_the_makefile_builds_no_page_that_is_not_there(capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert one_page.main("first_kernle") == 2
+    assert "'first_kernel'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("paper", TEXTS)

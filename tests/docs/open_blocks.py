@@ -69,26 +69,26 @@ class OtherSizes:
         return checks
 
 
-def lessons(layout: Layout = LAYOUT) -> list[Page]:
+def lessons() -> list[Page]:
     """The lessons that have code."""
-    pages = [page for page in read_pages(layout) if page.format == "script"]
+    pages = [page for page in read_pages(LAYOUT) if page.format == "script"]
     # One that is listed and not written yet is for the contract to name.
-    return [page for page in pages if page.script(layout).is_file()]
+    return [page for page in pages if page.script(LAYOUT).is_file()]
 
 
-def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
+def open_blocks(page: Page) -> list[Block]:
     """Put together what the page shows, as the directives `rung` and `kernel` do."""
     blocks: list[Block] = []
     shown: set[str] = set()
     rung = ""
-    for cell in read_cells(page.script(layout)):
+    for cell in read_cells(page.script(LAYOUT)):
         if cell.kind == "text":
-            blocks += _kernels(cell.content, layout)
+            blocks += _kernels(cell.content)
             rungs = _RUNG.findall(cell.content)
             rung = rungs[-1] if rungs else ""
         elif cell.kind == "recorded":
             if cell.place == "open":
-                kernel = _kernel_of(rung, cell, page, layout, shown)
+                kernel = _kernel_of(rung, cell, page, shown)
                 own = cell.content.strip("\n")
                 imports, rest = imports_and_rest(own) if kernel else ("", own)
                 code = "\n\n\n".join(filter(None, (imports, kernel, rest)))
@@ -98,22 +98,22 @@ def open_blocks(page: Page, layout: Layout = LAYOUT) -> list[Block]:
     return blocks
 
 
-def folded_names(page: Page, layout: Layout = LAYOUT) -> set[str]:
+def folded_names(page: Page) -> set[str]:
     """What the directive `kernel` shows in folds: a click away from what stands open."""
-    text = "\n".join(cell.content for cell in read_cells(page.script(layout)) if cell.kind == "text")
+    text = "\n".join(cell.content for cell in read_cells(page.script(LAYOUT)) if cell.kind == "text")
     folded = [options for _, options in _KERNEL.findall(text) if ":fold:" in options]
     names = [found[1] for options in folded if (found := re.search(r":names:(.*)", options))]
     return {name for each in names for name in each.replace(",", " ").split()}
 
 
-def kernels_of(page: Page, layout: Layout = LAYOUT) -> ModuleSource | None:
+def kernels_of(page: Page) -> ModuleSource | None:
     """The topic's kernels.py, if it has one."""
-    path = layout.source.joinpath("gpuguide", "topics", page.topic, "kernels.py")
-    return ModuleSource(layout.source, f"gpuguide.topics.{page.topic}.kernels") if path.is_file() else None
+    path = LAYOUT.source.joinpath("gpuguide", "topics", page.topic, "kernels.py")
+    return ModuleSource(LAYOUT.source, f"gpuguide.topics.{page.topic}.kernels") if path.is_file() else None
 
 
-def _kernel_of(rung: str, cell: Cell, page: Page, layout: Layout, shown: set[str]) -> str:
-    source = kernels_of(page, layout)
+def _kernel_of(rung: str, cell: Cell, page: Page, shown: set[str]) -> str:
+    source = kernels_of(page)
     if source is None or rung not in source.names or definition_in(cell.content, rung):
         return ""
     names = [name for name in source.with_read(rung) if name == rung or name not in shown]
@@ -121,11 +121,11 @@ def _kernel_of(rung: str, cell: Cell, page: Page, layout: Layout, shown: set[str
     return shown_source(source, names)
 
 
-def _kernels(text: str, layout: Layout) -> list[Block]:
+def _kernels(text: str) -> list[Block]:
     found = []
     for module, options in _KERNEL.findall(text):
         if ":fold:" not in options:
-            source = ModuleSource(layout.source, module)
+            source = ModuleSource(LAYOUT.source, module)
             names = re.search(r":names:(.*)", options)
             chosen = names[1].replace(",", " ").split() if names else list(source.names)
             found.append(Block(shown_source(source, chosen)))

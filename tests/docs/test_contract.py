@@ -529,7 +529,7 @@ def test_a_listed_page_may_wait_for_more_machine_starts(texts, tmp_path, monkeyp
     assert contract.report([report], [], strict=True)
     printed = " ".join(capsys.readouterr().out.split())
     assert "first: one machine start; before it is published" in printed
-    assert "(listed in pending.toml)" in printed
+    assert "(it waits)" in printed
 
 
 def test_a_page_that_waits_for_nothing_is_not_listed(texts, tmp_path, monkeypatch):
@@ -538,7 +538,7 @@ def test_a_page_that_waits_for_nothing_is_not_listed(texts, tmp_path, monkeypatc
     how = {"provenance": told[-1], "runs": runs, "stored": True}
     report = checked(texts, tmp_path, monkeypatch, reason="two more follow", **how)
     assert [str(each.message) for each in report.violations] == [
-        "the page no longer waits; take it out of pending.toml"
+        "the page no longer waits; take 'waits' out of its entry"
     ]
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import math
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -17,7 +15,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.recordings.recompute import recompute
 from gpuguide.results import starts
 from gpuguide.results.claims import Faster, ReachesShare, decide
-from gpuguide.results.records import Fact, Measurement, VariantInfo
+from gpuguide.results.records import Fact, Measurement
 from gpuguide.results.results import Crossover, Results
 from gpuguide.results.sample import sample_results
 from gpuguide.results.starts import Drift, Quantity, drift, expected
@@ -493,43 +491,3 @@ def test_a_fact_of_another_unit_is_not_mixed_in() -> None:
 
 
 # Speed.
-
-
-def large(n: int, start: str = "a") -> Results:
-    infos = tuple(VariantInfo(f"v{i}", f"Variant {i}") for i in range(n))
-    sizes = tuple(range(1000, 1000 + n))
-    cells = tuple(
-        Measurement(info.name, size, "device", (900 + i, 1000 + size, 1100), (0, 1, 2))
-        for i, info in enumerate(infos)
-        for size in sizes
-    )
-    return Results(
-        "big", "Big", "elements", "float32", variants=infos, sizes=sizes, measurements=cells, start=start
-    )
-
-
-@pytest.fixture
-def no_collector() -> Iterator[None]:
-    """What the garbage collector takes depends on what other tests have left."""
-    gc.disable()
-    yield
-    gc.enable()
-
-
-@pytest.mark.usefixtures("no_collector")
-def test_a_large_study_has_its_table_in_two_seconds_of_cpu() -> None:
-    """40 000 cells; with a search for each it took half a minute."""
-    study = large(200)
-    begin = time.process_time()
-    lines = study.table().text().count("\n")
-    assert time.process_time() - begin < 2
-    assert lines == 40_001
-
-
-@pytest.mark.usefixtures("no_collector")
-def test_a_claim_on_large_studies_takes_two_seconds_of_cpu() -> None:
-    studies = [replace(large(40, "b"), others=(large(40),)) for _ in range(4)]
-    begin = time.process_time()
-    for study in studies:
-        decide(Faster("v1", ("v0", "v2"), 1000), study)
-    assert time.process_time() - begin < 2

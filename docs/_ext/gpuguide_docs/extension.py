@@ -34,7 +34,6 @@ MODULES = (
     "show.tiles",
     "show.byline",
     "show.glossary_links",
-    "show.history",
     "show.kernel",
     "show.rungs",
     "show.cuda_source",

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpuguide.errors import GpuGuideError
-from gpuguide.recordings import equivalent, store
+from gpuguide.recordings import store
 from gpuguide.recordings.recompute import recompute
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import Measurement
@@ -52,7 +52,6 @@ __all__ = [
     "PageReport",
     "Rule",
     "Violation",
-    "check_entries",
     "check_page",
     "check_prose",
     "check_site",
@@ -494,7 +493,7 @@ class PageReport:
     unwritten : list of Violation
         What the rules say that it names.
     excused : bool
-        Whether the page stands in ``pending.toml``.
+        Whether the page's entry says why it waits.
     evidence : list of str
         What its causes rest on, in order.
     reading : Reading
@@ -554,7 +553,7 @@ def _recorded_report(facts: PageFacts) -> PageReport:
     elif facts.recording.n_starts < LEAST_STARTS:
         report.too_few = starts_words(facts.recording.n_starts)
     elif report.excused:
-        nothing = "the page no longer waits; take it out of pending.toml"
+        nothing = "the page no longer waits; take 'waits' out of its entry"
         report.violations.append(Violation(facts.page.name, "pending", nothing))
     return report
 
@@ -647,19 +646,9 @@ def check_site(
         if page.source(site.layout).exists():
             documents.page(page)
     pages = [partial(check_page, site, page, documents) for page in site.pages]
-    work: list[Callable[[], Any]] = [partial(_check_others, site, documents), *pages]
+    work: list[Callable[[], Any]] = [partial(check_prose, site.layout, documents), *pages]
     others, *reports = on_all_cores(work, workers)
     return reports, others
-
-
-def _check_others(site: Site, documents: Documents) -> list[Violation]:
-    return [*check_prose(site.layout, documents), *check_entries(site.layout)]
-
-
-def check_entries(layout: Layout) -> list[Violation]:
-    """Judge again, by their evidence, the entries that keep recordings current though the harness changed."""
-    name = f"recorded/{equivalent.FILE}"
-    return [Violation(name, "equivalent", problem) for problem in equivalent.problems(layout.recorded)]
 
 
 def report(reports: list[PageReport], others: list[Violation], *, strict: bool) -> bool:
@@ -716,7 +705,7 @@ def _verdict(console: Console, reports: list[PageReport], others: list[Violation
         console.print(f"{report.page}: {report.lacking}; {_NEEDS_A_GPU}", markup=False, soft_wrap=True)
     too_few = [report for report in reports if report.too_few]
     for report in too_few:
-        excused = " (listed in pending.toml)" if report.excused else ""
+        excused = " (it waits)" if report.excused else ""
         console.print(f"{report.page}: {report.too_few}; {_TOO_FEW}{excused}", markup=False, soft_wrap=True)
     drafts = [report for report in reports if report.draft]
     for report in drafts:

@@ -133,6 +133,8 @@ class Page:
         Whether it stands in the site's top bar: its section then lists it without holding it.
     counters : tuple of str
         Variants and sizes whose hardware counters are read: ``"primes[sieve_shared, 10**9]"``.
+    waits : str
+        Why the page waits for a GPU; empty for one that does not.
     """
 
     section: str
@@ -154,6 +156,7 @@ class Page:
     format: str = "script"
     top_bar: bool = False
     counters: tuple[str, ...] = ()
+    waits: str = ""
 
     @property
     def docname(self) -> str:
@@ -365,6 +368,7 @@ _PAGE_KEYS: _Keys = {
     "waivers": (_reasons, False),
     "machine": (_text, False),
     "topic": (_text, False),
+    "waits": (_text, False),
     "format": (_text, False),
     "top_bar": (_flag, False),
 }
