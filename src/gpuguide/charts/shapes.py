@@ -345,7 +345,7 @@ def plot_ratios(
             ax.set_xscale("log")
             # Room for the numbers at both ends, on a phone as well, where they would lie on the rows' names.
             low, high = min(1.0, *ends), max(1.0, *ends)
-            ax.set_xlim(low * (low / high) ** (0.55 if low < 1 else 0.05), high * (high / low) ** 0.2)
+            ax.set_xlim(low * (low / high) ** (0.85 if low < 1 else 0.05), high * (high / low) ** 0.2)
             if high < 10 * low:  # else powers of ten are enough, and here there may be one of them
                 ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
