@@ -5,10 +5,10 @@ Several GPUs
 What is a second GPU worth, and what changes in the code?
 """
 # %%
-# A second GPU nearly halves the time of long work, and gains nothing for calls of a millisecond or less. Two
-# are :measured:`integral[two, 2**37].speedup(one)` as fast as one if the work falls into parts, and
-# :measured:`heat[two_direct, 2**30].speedup(one)` if these exchange their edges in every step. Give each GPU
-# its part of the data, launch on all of them before you wait for any, and let them copy directly.
+# Two GPUs do long work :measured:`integral[two, 2**37].speedup(one)` as fast as one if it falls into parts,
+# and :measured:`heat[two_direct, 2**30].speedup(one)` if these exchange edges in every step. Short calls gain
+# nothing. Give each GPU its part of the data, launch on all before you wait for any, and let them copy
+# directly.
 
 # %%
 
