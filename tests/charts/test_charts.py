@@ -71,6 +71,26 @@ def test_numbers_stand_on_the_side_of_a_dot_that_is_away_from_its_line() -> None
     assert alt_text(ax.figure) == "Wrong / right, on a logarithmic axis: half 0.50×; double 2.0×."
 
 
+def test_numbers_stand_past_the_range_of_their_dot() -> None:
+    starts = {"slower": (0.5, 0.6, 0.7), "faster": (1.5, 1.7, 1.9)}
+    facts = {
+        name: Fact.over_starts([(value, Fact(name, value, "ratio")) for value in values])
+        for name, values in starts.items()
+    }
+    numbers = {text.get_text(): text for text in shapes.plot_ratios(facts, "two / one").texts}
+    assert numbers[facts["slower"].shown].xy[0] == facts["slower"].over.low
+    assert numbers[facts["faster"].shown].xy[0] == facts["faster"].over.high
+
+
+def test_ratios_within_a_power_of_ten_have_more_than_one_number_on_their_axis() -> None:
+    facts = {name: Fact(name, value, "ratio") for name, value in (("large", 1.96), ("small", 0.63))}
+    ax = shapes.plot_ratios(facts, "two / one")
+    ax.figure.draw_without_rendering()
+    low, high = ax.get_xlim()
+    shown = [tick.label1.get_text() for tick in ax.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    assert shown == ["0.5×", "1×", "2×"]
+
+
 def test_a_ratio_behind_which_a_time_is_a_span_is_hollow() -> None:
     facts = {name: Fact(name, 0.5, "share") for name in ("a span", "a time")}
     ax = shapes.plot_ratios(facts, "held", spans=["a span"])
