@@ -72,7 +72,7 @@ class OtherSizes:
 def lessons(layout: Layout = LAYOUT) -> list[Page]:
     """The lessons that have code."""
     pages = [page for page in read_pages(layout) if page.format == "script"]
-    # One that is listed and not written yet is for the contract to name.
+    # One that is listed and not written yet is for lint to name.
     return [page for page in pages if page.script(layout).is_file()]
 
 

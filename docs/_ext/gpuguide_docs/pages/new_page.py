@@ -29,8 +29,6 @@ objectives = [
     "say what this page is about",
     "try it on a GPU",
 ]
-# Rules of the contract that this draft does not keep yet; `make check` lists what they ask for.
-unwritten = ["C1", "C2", "C3", "C8", "C11", "C12"]
 """
 
 _SCRIPT = '''\
@@ -359,7 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("A draft that doubles numbers, to be rewritten:")
     for path in [layout.pages_toml, *written]:
         print(f"  {path.relative_to(layout.root)}")
-    print(f"make preview PAGE={options.name} runs it, and make check says what is unwritten.")
+    print(f"make page PAGE={options.name} builds it, tries it without a GPU, and says what is missing.")
     return 0
 
 

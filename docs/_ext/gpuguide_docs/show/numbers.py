@@ -57,7 +57,6 @@ class ReportingRole(SphinxRole):
             self.env.note_reread()
             message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
             wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
-            wrong["why"] = str(error)
             return [wrong], [message]
         self.set_source_info(node)
         return [node], []
