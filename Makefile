@@ -103,7 +103,7 @@ page: $(READY)  ## build PAGE=name, try it in the simulator if there is no GPU, 
 	@$(MAKE) --no-print-directory html PAGE="$(PAGE)"; built=$$?; \
 	  command -v nvidia-smi > /dev/null || test -z "$(wildcard examples/*/$(PAGE).py)" \
 	  || $(MAKE) --no-print-directory preview PAGE="$(PAGE)"; tried=$$?; \
-	  $(MAKE) --no-print-directory check PAGE="$(PAGE)" && test $$built$$tried = 00
+	  $(PY) -m gpuguide_docs.lint "$(PAGE)" && test $$built$$tried = 00
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
 	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)

@@ -184,7 +184,7 @@ def _exercises(page: PageText) -> Iterator[Problem]:
             yield Problem(line, f'exercise {name!r} is not in the entry; write exercises = ["{name}"] there')
     if page.kind in TAUGHT and not shown and not page.exercises:
         yield Problem(
-            0, "no exercise; choose one (gpuguide exercises lists them) and show it, .. exercise:: NAME"
+            0, 'no exercise; write exercises = ["NAME"] in the entry and show it, .. exercise:: NAME'
         )
 
 
