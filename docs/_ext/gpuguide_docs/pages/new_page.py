@@ -39,7 +39,7 @@ $underline
 What does this page answer?
 """
 # %%
-# .. The answer: one or two sentences with the finding and its numbers, at most 50 words. A ladder shows the
+# .. One to three sentences of advice, with the one or two numbers that make it believable. A ladder shows the
 #    table of its rungs below them: .. rungs:: $name
 #
 # A GPU doubles 2\\ :sup:`24` numbers in :measured:`$name[one_element, 2**24].time`.
@@ -122,7 +122,7 @@ gg.claim(results, "one_element", faster_than="numpy", at=2**24)
 # Your turn
 # ---------
 #
-# .. One exercise: .. exercise:: NAME
+# .. One exercise, whose name is in the entry, too: .. exercise:: NAME
 
 # %%
 # Next
