@@ -281,6 +281,34 @@ def test_the_report_of_all_pages_names_what_lies_beside_them(project, capsys):
     assert "5 ms" not in printed
 
 
+def test_a_page_that_no_longer_waits_is_to_be_mended(project, capsys, monkeypatch):
+    write(project.root, {"examples/pages.toml": LISTED, "examples/start/first.py": SCRIPT})
+    made = recording(project.root)
+    starts = [FormerRun(made.keys.measuring, replace(made.provenance, start=name)) for name in "ab"]
+    state = PageState("first", "current", replace(made, runs=tuple(starts)), reason="no GPU")
+    monkeypatch.setattr(site, "states_of", lambda _layout: {"first": state})
+    assert command.main(["first"]) == 1
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "take 'waits' out" in printed
+    assert "Mend the problem above" in printed
+
+
+def test_a_header_that_would_be_shown_as_text_is_said_without_a_traceback(project, capsys):
+    script = SCRIPT.replace("\n\n# record: The study", "\n\n# %%\n# record: The study")
+    write(project.root, {"examples/pages.toml": LISTED, "examples/start/first.py": script})
+    assert command.main(["first"]) == 2
+    assert "leave a line empty above it" in " ".join(capsys.readouterr().out.split())
+
+
+def test_of_a_script_that_is_not_python_only_this_is_said(project, capsys):
+    script = SCRIPT.replace("print(np.ones(3))", "print(np.ones(3)")
+    write(project.root, {"examples/pages.toml": LISTED, "examples/start/first.py": script})
+    assert command.main(["first"]) == 1
+    printed = capsys.readouterr().out
+    assert "line 17: this is not Python: '(' was never closed" in printed
+    assert "Mend the problem above" in printed
+
+
 def test_an_unknown_page_is_named_with_the_nearest(project, capsys):
     assert command.main(["frist"]) == 2
     assert "'first'" in capsys.readouterr().out

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sphinx.errors import ExtensionError
+
 from gpuguide.errors import GpuGuideError
 from gpuguide_docs.lint.prose import Paragraph, markdown_paragraphs
 from gpuguide_docs.lint.rules import PageText, Problem, Recorded, page_problems, recorded, typed_figures
@@ -23,8 +25,6 @@ __all__ = ["Report", "main", "other_problems", "page_report"]
 
 #: Exercises state what an answer must keep to: at most 30 %, no more than 3 times.
 _LIMIT = re.compile(r"typed (?:percentage|speed-up '(?:factor of [^']*|[^']* times)')")
-
-
 BY_HAND = Recorded("written by hand")
 
 
@@ -50,7 +50,10 @@ def page_report(site: Site, page: Page, *, strict: bool = False) -> Report:
     where = path.relative_to(site.layout.root).as_posix()
     if not path.exists():
         return Report(page.name, where, [Problem(0, f"{where} is missing; write it")])
-    text = PageText.read(page.kind, path, page.exercises)
+    try:
+        text = PageText.read(page.kind, path, page.exercises)
+    except SyntaxError as error:
+        return Report(page.name, where, [Problem(error.lineno or 0, f"this is not Python: {error.msg}")])
     lengths = (text.words, text.code_lines, text.numbers)
     if page.format == "myst":
         return Report(page.name, where, page_problems(text), lengths)
@@ -126,7 +129,8 @@ def _print_all(reports: list[Report], others: list[Report]) -> None:
 
 def _next(reports: list[Report], page: str, *, strict: bool) -> str:
     """Say what the person who ran it does next."""
-    n_problems = sum(len(report.problems) for report in reports)
+    to_mend = [report for report in reports if report.recorded.fails and not report.recorded.needs_gpu]
+    n_problems = len(to_mend) + sum(len(report.problems) for report in reports)
     names = " ".join(report.name for report in reports if report.recorded.needs_gpu)
     if n_problems:
         again = f"make check PAGE={page}" if page else "make check"
@@ -149,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         pages = [site.page(options.page)] if options.page else site.pages
         reports = [page_report(site, page, strict=options.strict) for page in pages]
-    except (GpuGuideError, PagesError) as error:
+    except (GpuGuideError, PagesError, ExtensionError) as error:
         _print(str(error))
         return 2
     others = [] if options.page else other_problems(site.layout)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["Paragraph", "markdown_paragraphs", "rst_paragraphs", "without_markup"]
 
-_NOT_PROSE = ("code-block", "math", "raw", "parsed-literal", "code-cell", "toctree", "mermaid", "list-files")
+_NOT_PROSE = ("code-block", "math", "raw", "parsed-literal", "code-cell", "toctree")
 _RST_DIRECTIVE = re.compile(r"\.\. (?:([\w-]+)::|_[^:]*:|\[|\|)\s?(.*)")
 _OPTION = re.compile(r"\s*:[\w-]+:(\s|$)")
 _RULE = re.compile(r"\s*([^\w\s])\1{2,}\s*$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,8 +56,12 @@ class PageText:
 
     @classmethod
     def read(cls, kind: str, path: Path, exercises: tuple[str, ...] = ()) -> PageText:
-        """Read a script or a Markdown file."""
-        return cls(kind, path, exercises, read_cells(path) if path.suffix == ".py" else ())
+        """Read a script or a Markdown file; SyntaxError for a script that is not Python."""
+        if path.suffix != ".py":
+            return cls(kind, path, exercises)
+        # Of such a script, sphinx-gallery would make one cell.
+        ast.parse(path.read_bytes())
+        return cls(kind, path, exercises, read_cells(path))
 
     @cached_property
     def text(self) -> str:
