@@ -72,8 +72,8 @@ class PageFrame(SphinxTransform):
         measures = page.format == "script"
         state = site.state(page.name, self.env) if measures else None
         at = _after_answer(section, several=measures)
-        # Before byline and card are inserted. The contract reports it.
-        reading = self.document["reading"] = reading_of(self.document)
+        # Before byline and card are inserted.
+        reading = reading_of(self.document)
         answer = [node for node in section.children if isinstance(node, nodes.paragraph)]
         answer = [node for node in answer if "gg-answer" in node["classes"]]
         note_tile(self.env, self.env.docname, reading.minutes, answer)

@@ -86,13 +86,6 @@ class Reference:
     pair: tuple[str, str] = ("", "")
     side: str = ""
 
-    @property
-    def metric(self) -> str:
-        """What is counted as one metric by the page contract."""
-        if self.kind != "cell":
-            return self.kind
-        return f"{self.quantity}({self.work})" if self.work else self.quantity
-
 
 def parse_reference(text: str) -> Reference:
     """Read a reference.
