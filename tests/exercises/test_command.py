@@ -107,6 +107,7 @@ def test_watch_checks_at_each_save_until_it_passes(exercises) -> None:
         ("    import time\n    time.sleep(60)\n", "was stopped"),
         ("    while True:\n        pass\n", "had not ended"),
         ("    import os\n    os._exit(7)\n", "with the code 7"),
+        ("    import os\n    os._exit(0)\n", "with the code 0"),
         ("    raise SystemExit(0)\n", "raised SystemExit"),
     ],
 )
