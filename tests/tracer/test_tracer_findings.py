@@ -401,6 +401,35 @@ def test_a_line_that_no_kernel_can_hold_is_explained(line: str, text: str) -> No
     assert text in shifted(finding)
 
 
+def test_a_local_array_is_drawn_as_its_thread_has_it() -> None:
+    source = """@cuda.jit
+def neighbour(x, out):
+    s = cuda.local.array(4, float32)
+    i = cuda.grid(1)
+    s[i] = x[i]
+    cuda.syncthreads()
+    if i > 0:
+        out[i] = s[i - 1]
+"""
+    trace = launched(source, 1, 4, [floats(4), floats(4)])
+    finding = trace.findings[0]
+    assert finding.kind == "uninitialised"
+    assert "each thread has one of its own" in finding.text
+    assert "r!" in trace.drawing(finding)
+
+
+def test_what_a_stopped_thread_left_unwritten_is_no_finding() -> None:
+    source = """@cuda.jit
+def right(x):
+    s = cuda.shared.array(32, float32)
+    i = cuda.grid(1)
+    s[i] = x[i]
+    cuda.syncthreads()
+    x[0] = s[5]
+"""
+    assert [finding.kind for finding in launched(source, 1, 8, [floats(4)]).findings] == ["out_of_range"]
+
+
 def test_sums_of_numpy_read_each_element() -> None:
     trace = launched("@cuda.jit\ndef total(x, out):\n    out[0] = np.sum(x)\n", 1, 1, [floats(4), floats(1)])
     assert trace.passed, trace

@@ -87,6 +87,9 @@ def findings_of(
         )
         found.append(Finding("endless", text, line, threads=(run.thread(thread),)))
     kinds = {finding.kind for finding in found}
+    if kinds & {"out_of_range", "exception", "unsupported"}:
+        # A thread that was stopped there writes nothing for others to read.
+        found = [finding for finding in found if finding.kind != "uninitialised"]
     if not kinds & {"exception", "endless", "unsupported", *_OF_BARRIERS}:
         found += [
             _of_race(race, run)
@@ -120,6 +123,8 @@ def _of_remarks(run: Run) -> Iterator[Finding]:
         n = len({remark.thread for remark in remarks})
         asked = made.get(array)
         text = _sentence(first, with_capital(who), line, asked) + more(n - 1, "thread")
+        if kind == "uninitialised" and asked is not None and asked.memory.space == "local":
+            text += f" {array} is a local array: each thread has one of its own."
         question = _question_of_index(run, asked, remarks) if kind == "out_of_range" else ""
         yield Finding(
             kind, text, line, array=array, element=first.element, threads=(who,), times=n, question=question
