@@ -48,7 +48,7 @@ class Report:
     findings : tuple of Finding
         What is wrong, the most important first; empty if the answer is right.
     about : str
-        The launch or call that showed it; of a right kernel, the launch with the most blocks.
+        The launch or call that showed it; of a right kernel, the launch with the most accesses.
     n_right : int
         Launches or calls that were right.
     note : str
