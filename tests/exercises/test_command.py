@@ -82,6 +82,12 @@ def test_hints_come_one_by_one(exercises) -> None:
     assert exercises("show --solution")[1] == get("guard").solution
 
 
+def test_a_file_may_launch_its_own_kernel_and_print(exercises) -> None:
+    own = "\nx, out = [1, 5], [0, 0]\nmaximum_kernel[1, 2](x, [4, 2], out)\nprint(out)\n"
+    Path("guard.py").write_text(get("guard").solution + own)
+    assert exercises("check")[1].startswith("[4, 5]\nguard: passed")
+
+
 def test_reset_keeps_what_was_written(exercises) -> None:
     exercises("start guard")
     text = Path("guard.py").read_text()

@@ -10,6 +10,7 @@ from gpuguide.exercises.answer import FILE, Answer, raised
 from gpuguide.exercises.model import KernelExercise, Launch
 from gpuguide.exercises.report import Finding, Report
 from gpuguide.tracer import Trace, launch, load
+from gpuguide.tracer.trace import trace
 
 __all__ = ["about", "judge_kernel"]
 
@@ -24,28 +25,34 @@ def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
     try:
         kernel = load_kernel(answer)
     except (Exception, SystemExit) as error:  # of the file itself, before any launch
-        return Report((raised(error, "Your file"),))
+        return Report((raised(error, "your file"),))
     if finding := _unfit(exercise, answer):
         return Report((finding,))
     n_right, n_accesses, most = 0, -1, Report()
     costly: Report | None = None
     for each in exercise.launches():
-        trace = _traced(kernel, each, exercise)
-        report = Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
-        if trace.findings and trace.findings[0].kind not in _RESULTS_ARE_RIGHT:
+        traced = _traced(kernel, each, exercise)
+        report = Report(traced.findings, about(each, traced), n_right, printed=traced.printed, trace=traced)
+        if traced.findings and traced.findings[0].kind not in _RESULTS_ARE_RIGHT:
             # What costs too much may take very long with more data.
-            return costly if costly and trace.findings[0].kind == "endless" else report
-        if trace.findings:
+            return costly if costly and traced.findings[0].kind == "endless" else report
+        if traced.findings:
             costly = costly or report
         n_right += 1
-        if (n := len(trace.run.accesses) if trace.run else 0) > n_accesses:
+        if (n := len(traced.run.accesses) if traced.run else 0) > n_accesses:
             n_accesses, most = n, report
     return costly or replace(most, n_right=n_right)
 
 
 def load_kernel(answer: Answer) -> Any:
-    """Return the kernel of an answer, executed with the tracer's stand-ins in the place of Numba."""
-    return answer.function or load(answer.source, FILE).functions[answer.name]
+    """Return the kernel of an answer, executed with the tracer's stand-ins in the place of Numba.
+
+    What the file launches itself is traced, so that readers can print what their kernel does.
+    """
+    if answer.function:
+        return answer.function
+    file = load(answer.source, FILE, launched=lambda configured, arguments: trace(configured, *arguments))
+    return file.functions[answer.name]
 
 
 def about(each: Launch, trace: Trace) -> str:
