@@ -55,7 +55,7 @@ def test_a_name_a_file_and_nothing_name_the_exercise(exercises) -> None:
 
 
 def test_what_is_not_there_says_what_to_do(exercises) -> None:
-    for words, message in (("check", "next"), ("check guard", "start guard"), ("hint guard 9", "hints 1 to")):
+    for words, message in (("check", "next"), ("check guard", "start guard"), ("hint guard 0", "hints 1 to")):
         with pytest.raises(ArgumentError, match=message):
             exercises(words)
     with pytest.raises(UnknownNameError, match="guard"):
@@ -86,6 +86,12 @@ def test_a_file_may_launch_its_own_kernel_and_print(exercises) -> None:
     own = "\nx, out = [1, 5], [0, 0]\nmaximum_kernel[1, 2](x, [4, 2], out)\nprint(out)\n"
     Path("guard.py").write_text(get("guard").solution + own)
     assert exercises("check")[1].startswith("[4, 5]\nguard: passed")
+
+
+def test_what_a_kernel_prints_is_cut_once(exercises) -> None:
+    Path("guard.py").write_text(get("guard").solution.replace("    if i", "    print(i)\n    if i"))
+    printed = exercises("check")[1].split("Your code printed:")[1].split("Next:")[0].split("\n")
+    assert [line.strip() for line in printed if line] == [*map(str, range(20)), "... and 1,036 more lines"]
 
 
 def test_reset_keeps_what_was_written(exercises) -> None:

@@ -54,7 +54,7 @@ class Report:
     note : str
         A sentence on a right answer.
     printed : str
-        What the reader's code printed.
+        What the reader's code printed, the first 20 lines of it.
     trace : Trace or None
         The launch that `about` names.
     """

@@ -537,10 +537,12 @@ def _of_threads(run: Run, counts: Counts, limits: Limits) -> Iterator[Finding]:
         return
     least = limits.active_threads
     if least is not None:
-        working = {access.thread for access in run.accesses if access.array.memory.space == "global"}
+        touches = [access for access in run.accesses if access.array.memory.space == "global"]
+        working = {access.thread for access in touches}
         if 0 < len(working) < least * n:
+            lines = tuple(sorted({run.program.line(access.site) for access in touches}))
             text = f"Only {count(len(working), 'thread')} of {n:,} touched the arrays, although there is an "
-            yield Finding("limit", f"{text}element for each.")
+            yield Finding("limit", f"{text}element for each.", lines[0], lines)
     most = limits.divergent_branches
     if most is not None and counts.divergent_branches > most:
         share, line = f"{counts.divergent_branches:.0%}", counts.divergent_line
