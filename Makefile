@@ -12,6 +12,8 @@ UPGRADE ?=
 INTO ?=
 RECORDED ?=
 LEAVE_ONE_OUT ?=
+SAME ?=
+NEW ?=
 OUT := docs/_build
 # Brought along by `make wheelhouse`; elsewhere the topic looks for an installed one.
 export GPUGUIDE_PRIMESIEVE ?= $(wildcard $(CURDIR)/.whl/lib/libprimesieve.so)
@@ -36,7 +38,7 @@ html test browse doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/b
 # All processors are at work; the threads of NumPy's linear algebra would wait for work by turning.
 html test browse doctest check: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: axe browse page html test doctest check record counters again redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: axe browse page html test doctest check record counters again harness redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -52,8 +54,7 @@ help:  ## show this list
 	@touch $@
 
 # The site serves the wheel that its notebooks install from; it is built beside the pages.
-# A transcript is not in the wheel, so a change of it makes no new one.
-$(WHEEL): $(READY) pyproject.toml examples/pages.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name 'run.json' -o -name 'measurements.json')
+$(WHEEL): $(READY) pyproject.toml examples/pages.toml $(shell find src/gpuguide -name '*.py' -o -name '*.md' -o -name '*.json')
 	@rm -rf $(@D) && mkdir -p $(@D)
 	@$(PY) -m hatchling build --target wheel --directory $(@D) > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
@@ -112,6 +113,9 @@ again: $(READY)  ## hold a fresh machine start against the printed ranges (RECOR
 
 counters: $(READY)  ## read hardware counters of the variants that pages name, by Nsight Compute (PAGES="a b")
 	@$(PY) -m gpuguide_docs.commands.counting $(PAGES)
+
+harness: $(READY)  ## decide what a change of the harness means (SAME="why no number can change" or NEW="what changes")
+	@$(PY) -m gpuguide.recordings.harness --same "$(SAME)" --new "$(NEW)"
 
 axe: $(READY) .cache/axe/package/axe.min.js  ## hold the built pages against axe-core, in a browser (takes npm and Chromium)
 	@GPUGUIDE_AXE=.cache/axe/package/axe.min.js $(PY) -m pytest -q -n $(JOBS) tests/browser/test_axe_in_browser.py

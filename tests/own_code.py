@@ -43,7 +43,7 @@ def forget_own() -> list:
 # What is put behind the code of a module, where projects have it unchanged.
 REMEMBERED = """
 import own_code
-digest, reads_docstrings = map(own_code.remembered, (digest, reads_docstrings))
+digest = own_code.remembered(digest)
 """
 
 
@@ -51,13 +51,13 @@ def remembered(function):
     """Let all copies share what a function says of a module's source, for which it parses that."""
 
     @functools.wraps(function)
-    def remembers(*arguments):
-        asked = hashlib.sha256(repr((function.__name__, *arguments)).encode()).hexdigest()
+    def remembers(*arguments, **named):
+        asked = hashlib.sha256(repr((function.__name__, arguments, named)).encode()).hexdigest()
         kept = Path(sitecustomize.FOLDER, asked)
         try:
             return json.loads(kept.read_bytes())
         except FileNotFoundError:
-            value = function(*arguments)
+            value = function(*arguments, **named)
             # Another copy may be writing the same.
             written = kept.with_suffix(f".{os.getpid()}")
             written.write_text(json.dumps(value), encoding="utf-8")
@@ -75,7 +75,9 @@ def keep_code() -> None:
         importlib.import_module(f"gpuguide_docs.{name}")
     sys.path[:] = path
     for module in forget_own():
-        sitecustomize.keep(module, REMEMBERED if module.__name__ == "gpuguide.recordings.canonical" else "")
+        sitecustomize.keep(
+            module, REMEMBERED if module.__name__ == "gpuguide.recordings.source_digest" else ""
+        )
 
 
 class PageProcess:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -273,10 +274,9 @@ def test_a_recording_of_other_code_is_listed_as_outdated(
     """Unlike a page, the list has no banner that says so."""
     save_runs(recorded, 1.0)
     sources = tmp_path / "tree" / "src"
-    module = sources / "gpuguide" / "machine" / "launch.py"
-    module.parent.mkdir(parents=True)
-    module.write_text((catalogue._SOURCES / "gpuguide/machine/launch.py").read_text("utf-8"), "utf-8")
-    (sources / "gpuguide" / "recorded").mkdir()
+    harness = sources / "gpuguide" / "measure" / "harness.toml"
+    harness.parent.mkdir(parents=True)
+    shutil.copy(catalogue._SOURCES / "gpuguide/measure/harness.toml", harness)
     if script is not None:
         path = tmp_path / "tree" / "examples" / "start" / "adding.py"
         path.parent.mkdir(parents=True)
@@ -346,8 +346,8 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def save_runs(root: Path, *factors: float) -> None:
     """Save a page that ran on as many machine starts, with times by these factors."""
     from gpuguide.recordings import store
-    from gpuguide.recordings.keys import measuring_key
-    from gpuguide.recordings.recording import Recording
+    from gpuguide.recordings.keys import key_of
+    from gpuguide.recordings.recording import Run
     from gpuguide.results.records import Fact, Provenance
     from gpuguide.results.sample import sample_results
 
@@ -363,12 +363,12 @@ def save_runs(root: Path, *factors: float) -> None:
             for cell in study.measurements
         )
         date = f"2026-11-{number:02}T10:00:00Z"
-        store.save(
-            Recording(
+        store.add(
+            Run(
                 machine="nvidia-h200",
                 page="adding",
                 provenance=Provenance(**{**blank, "start": f"start {number}", "utc_date": date}),
-                keys=measuring_key(["x = 1"], ["gpuguide.machine.launch"]),
+                key=key_of(["x = 1"], catalogue._SOURCES),
                 studies={"sample": replace(study, measurements=cells)},
                 facts={"first_call": Fact("first_call", 0.5 * factor, "s")},
                 ceilings=study.ceilings,

@@ -46,11 +46,12 @@ def gpuguide(wheel, tmp_path_factory):
     return run
 
 
-def test_the_wheel_is_small_and_holds_the_measurements_but_not_the_transcripts(wheel):
+def test_the_wheel_is_small_and_holds_the_measurements_but_no_figures(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert wheel.stat().st_size < 5_000_000
-    assert any(name.endswith("/measurements.json") for name in names)
-    assert not [name for name in names if name.endswith(("transcript.json", ".svg"))]
+    assert any("/recorded/nvidia-h200/sort_search/20" in name for name in names)
+    assert "gpuguide/measure/harness.toml" in names
+    assert not [name for name in names if name.endswith(".svg")]
     assert "gpuguide/py.typed" in names
 
 

@@ -48,7 +48,6 @@ __all__ = [
 
 # Public name -> (module, name there).
 _HOMES = {
-    # Not in this file, which is part of every measuring key: a new version makes no recording stale.
     "__version__": ("version", "__version__"),
     "Study": ("measure.study", "Study"),
     "Trace": ("tracer.report", "Trace"),

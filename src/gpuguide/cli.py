@@ -214,7 +214,7 @@ def _run(options: argparse.Namespace) -> int:
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
     chosen = _choose(catalogue.studies(options.topic), options.study)
-    recording = store.load_or_none(options.topic, complete=False)
+    recording = store.load_or_none(options.topic)
     has_gpu = _say_machine()
     if recording is not None:
         print(textwrap.fill(recorded_on(recording), _width()))
@@ -330,7 +330,7 @@ def _power(base: int, exponent: int) -> float:
 
 
 def _as_json(done: dict[str, Results]) -> str:
-    from gpuguide.recordings.codec import dumps
+    from gpuguide.recordings.plain import dumps
     from gpuguide.recordings.recording import SavedRun
 
     return dumps(SavedRun(__version__, done))

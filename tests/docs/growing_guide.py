@@ -40,8 +40,8 @@ def copy_pages(root: Path, n_pages: int) -> None:
             original = entries[script.stem]
             topic = "" if "\ntopic = " in original else f'\ntopic = "{script.stem}"'
             entries[name] = original.replace(f'name = "{script.stem}"', f'name = "{name}"{topic}')
-            recording = store.read(recorded / store.PRIMARY_MACHINE / script.stem, complete=True)
-            store.save(replace(recording, page=name), root=recorded)
+            recording = store.read(recorded / store.PRIMARY_MACHINE / script.stem)
+            store.add(replace(recording, page=name), recorded)
             made += 1
 
 

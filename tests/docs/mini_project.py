@@ -372,6 +372,12 @@ class Snapshot:
         return self.project
 
 
+def run_file(project: Project, page: str = "toy") -> Path:
+    """The file of the one run of a page."""
+    (path,) = (project.layout.recorded / MACHINE / page).glob("*.json")
+    return path
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     """Files below a folder by their relative paths."""
     return {

@@ -9,7 +9,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from gpuguide.recordings.keys import Keys
+from gpuguide.recordings.keys import Key
 from gpuguide.recordings.recording import Recording
 from gpuguide.results.records import Fact, Provenance
 from gpuguide.results.sample import sample_results
@@ -141,14 +141,14 @@ def recording(root: Path, **changes):
     """An invented recording of the first page."""
     folder = Path(root) / "src" / "gpuguide" / "recorded" / "nvidia-h200" / "first"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("run.json", "measurements.json"):
+    changes.setdefault("files", ("2026-11-21-c0ffee.json",))
+    for name in changes["files"]:
         (folder / name).write_text("{}", encoding="utf-8")
     values = {
         "machine": "nvidia-h200",
         "page": "first",
-        "run_id": "r1",
         "provenance": PROVENANCE,
-        "keys": Keys("0123456789abcdef" * 4, ()),
+        "key": Key(("0123456789abcdef",), (), 1),
         "studies": {"sample": sample_results()},
         "facts": {"first_call": Fact("first_call", 0.41, "s", (0.40, 0.41, 0.44), "five processes")},
         "ceilings": None,

@@ -147,7 +147,7 @@ def mini(recorded_template, tmp_path, monkeypatch):
     monkeypatch.chdir(root)
     project = Project(root)
     folder = project.layout.recorded / MACHINE / "toy"
-    recording = recordings.read(folder, complete=True)
+    recording = recordings.read(folder)
     shutil.rmtree(project.layout.recorded / MACHINE)
     for hour, (start, factor) in enumerate((("a", 1.0), ("b", 1.02), ("c", 0.98))):
         recordings.add(run_of(recording, start, factor, hour), project.layout.recorded)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from small_site import PROVENANCE, build, page, recording
 
-from gpuguide.recordings.keys import Keys
-from gpuguide.recordings.recording import FormerRun, Recording
+from gpuguide.recordings.keys import Key
+from gpuguide.recordings.recording import Recording, Run
 from gpuguide.results.sample import sample_results
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.card import card_rows
@@ -38,7 +38,8 @@ A section
 Text.
 """
 
-RECORDING = Recording("nvidia-h200", "first", PROVENANCE, Keys("0123456789abcdef" * 4, ()))
+KEY = Key((), (), 3)
+RECORDING = Recording("nvidia-h200", "first", PROVENANCE, KEY)
 
 
 def text_of(html):
@@ -89,10 +90,11 @@ def test_the_card_is_last_and_details_opens_it(tmp_path, monkeypatch):
         "versions : numpy 2.4.6, cupy 14.2",
         "CPU : Some CPU, 16 logical CPUs, 16 threads",
         "date : 2026-11-21 10:00:00 UTC",
-        "measuring key : 0123456789abcdef",
+        "harness : version 1",
+        "run : 2026-11-21-c0ffee",
         "run time : 12.5 s",
         "recorded on : one machine start",
-        "run.json · measurements.json",
+        "raw files : 2026-11-21-c0ffee.json",
         "how to cite : The gpuguide developers, “First page”",
     ):
         assert said in text
@@ -112,11 +114,11 @@ def several_runs(root, **last):
         replace(PROVENANCE, utc_date=f"2026-11-{day}T10:00:00Z", **each)
         for day, each in zip((17, 18, 19, 22), starts, strict=True)
     ]
-    (recording(root).folder / "earlier.json").write_text("{}", encoding="utf-8")
     return recording(
         root,
         provenance=told[-1],
-        runs=tuple(FormerRun("0123456789abcdef" * 4, each) for each in told[:-1]),
+        files=("2026-11-19-b.json", "2026-11-22-c.json"),
+        runs=tuple(Run("nvidia-h200", "first", each, KEY) for each in told[:-1]),
         studies={"sample": on_starts(sample_results(), 1.1, 1.2, 1.3)},
     )
 
@@ -139,7 +141,7 @@ def test_the_card_lists_each_run_and_what_differed(tmp_path, monkeypatch):
         "run 3 : 2026-11-19 10:00:00 UTC, machine start 2, Some CPU, driver 580.159, host shared",
         "run 4 : 2026-11-22 10:00:00 UTC, machine start 3, Some CPU, driver 581.2, "
         "host shared during 25 % of the samples",
-        "run.json · measurements.json · earlier.json",
+        "2026-11-22-c.json · 2026-11-19-b.json",
     ):
         assert said in text
     assert "CUDA 13" not in text.split("run 1")[1], "what is the same in all runs is said once"
@@ -167,8 +169,8 @@ def test_the_card_tells_what_the_host_was_like():
 
 def test_downloads_are_linked(tmp_path, monkeypatch):
     html = built(tmp_path, monkeypatch)
-    links = re.findall(r'href="[./]*_downloads/\w+/([\w.]+)"', html)
-    assert links == ["first.ipynb", "first.py", "run.json", "measurements.json"]
+    links = re.findall(r'href="[./]*_downloads/\w+/([\w.-]+)"', html)
+    assert links == ["first.ipynb", "first.py", "2026-11-21-c0ffee.json"]
 
 
 def test_a_later_page_links_the_earlier_one(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from gpuguide.errors import ArgumentError
+from gpuguide.recordings.keys import Key
 from gpuguide_docs.commands import counting
 from gpuguide_docs.commands.counting import command, counted_of, main, metrics, parse_rows
 
@@ -91,7 +92,7 @@ def one_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace
     """A page that wants counters, with a recording of the present code."""
     page = SimpleNamespace(name="toy", topic="toy", counters=("add[four, 2**10]",))
     saved = []
-    made = SimpleNamespace(machine="here", keys=SimpleNamespace(measuring="key"))
+    made = SimpleNamespace(machine="here", key=Key((), (), 1))
     monkeypatch.setattr(counting, "read_pages", lambda layout: (page,))
     monkeypatch.setattr(counting, "_current", lambda layout, pages: iter([(page, made, "")]))
     monkeypatch.setattr("gpuguide.recordings.counters.save_counters", lambda made, root: saved.append(made))
@@ -137,7 +138,7 @@ def test_a_process_that_fails_is_told_with_its_last_words(
 def test_what_was_counted_is_kept_with_the_key_of_the_recording(
     one_page: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gpuguide.recordings.codec import to_json
+    from gpuguide.recordings.plain import to_plain
     from gpuguide.results.records import Provenance
 
     texts = ("machine", "gpu", "driver", "cuda", "compiler", "cpu", "blas", "commit", "python", "platform")
@@ -148,14 +149,14 @@ def test_what_was_counted_is_kept_with_the_key_of_the_recording(
     profiler(
         one_page.folder,
         f"pathlib.Path(asked[asked.index('--log-file') + 1]).write_text({table(MARKER, SIEVE)!r})\n"
-        f"pathlib.Path(asked[asked.index('--child') + 1]).write_text(json.dumps({to_json(about)!r}))",
+        f"pathlib.Path(asked[asked.index('--child') + 1]).write_text(json.dumps({to_plain(about)!r}))",
     )
     assert main(["toy"]) == 0
     (made,) = one_page.saved
-    assert (made.machine, made.page, made.measuring, made.profiler) == (
+    assert (made.machine, made.page, made.key, made.profiler) == (
         "here",
         "toy",
-        "key",
+        Key((), (), 1),
         "Nsight Compute 2025.3.1",
     )
     assert [(each.study, each.variant, each.size) for each in made.counted] == [("add", "four", 1024)]

@@ -9,7 +9,8 @@ import pytest
 from mini_project import Project
 from sphinx.errors import ExtensionError
 
-from gpuguide.recordings.keys import Keys, measuring_key, recorded_cells
+from gpuguide.recordings.keys import recorded_cells
+from gpuguide.recordings.source_digest import digest
 from gpuguide_docs.pages.cells import cells_from_blocks, read_cells
 
 TOY = "examples/start/toy.py"
@@ -47,10 +48,10 @@ def test_a_header_leaves_a_recording_current(folded):
 def test_a_header_changes_no_digest():
     page = '"Title"\n# %%\n# Text.\n\nx = 1\n'
     headed = page.replace("x = 1", "# {}: A title\nx = 1")
-    plain = measuring_key(recorded_cells(page), [])
+    plain = [digest(cell) for cell in recorded_cells(page)]
     for word in ("record", "fold", "wrong, fold"):
-        assert measuring_key(recorded_cells(headed.format(word)), []) == plain
-    assert measuring_key(recorded_cells(headed.format("draw")), []) == Keys.of([])
+        assert [digest(cell) for cell in recorded_cells(headed.format(word))] == plain
+    assert recorded_cells(headed.format("draw")) == ()
 
 
 def test_the_package_and_the_extension_split_headed_cells_the_same(tmp_path):
@@ -81,7 +82,7 @@ def test_bookkeeping_is_folded_at_the_end_with_what_was_measured(folded):
     at_end = page.index("<summary>The study</summary>")
     assert page.index("The study runs") < page.index("only-light") < card < at_end
     assert page.index('id="how-this-was-measured"') < at_end < page.index("<caption>Sums")
-    assert page.index("measuring key") > at_end
+    assert page.index("raw files") > at_end
     assert page.count("How this was measured</summary>") == 1
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from small_site import PAGES, recording, write
 
-from gpuguide.recordings.recording import FormerRun
+from gpuguide.recordings import harness
+from gpuguide.recordings.recording import Run
 from gpuguide_docs.lint import __main__ as command
 from gpuguide_docs.lint.prose import markdown_paragraphs, rst_paragraphs
 from gpuguide_docs.lint.rules import PageText, page_problems, recorded
@@ -216,7 +217,7 @@ def test_a_recording_is_current_on_three_starts_or_its_page_waits(tmp_path, give
     status, n_starts, reason = given
     made = recording(tmp_path)
     names = [replace(made.provenance, start=name) for name in "abc"[:n_starts]]
-    runs = tuple(FormerRun(made.keys.measuring, each) for each in names[:-1])
+    runs = tuple(Run(made.machine, made.page, each, made.key) for each in names[:-1])
     whole = replace(made, provenance=names[-1], runs=runs) if names else None
     state = PageState("first", status, whole, ("cell 1",) if status == "stale" else (), reason)
     needs_gpu, fails, words = expected
@@ -234,6 +235,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     states = {name: PageState(name, "missing") for name in ("first", "second")}
     monkeypatch.setattr(site, "states_of", lambda _layout: states)
+    monkeypatch.setattr(harness, "problem", lambda _source: "")
     return write(
         tmp_path,
         {
@@ -281,10 +283,16 @@ def test_the_report_of_all_pages_names_what_lies_beside_them(project, capsys):
     assert "5 ms" not in printed
 
 
+def test_a_change_of_the_harness_that_nobody_decided_on_fails(project, capsys, monkeypatch):
+    monkeypatch.setattr(harness, "problem", lambda _source: "run make harness")
+    assert command.main([]) == 1
+    assert "harness.toml\n  run make harness" in capsys.readouterr().out
+
+
 def test_a_page_that_no_longer_waits_is_to_be_mended(project, capsys, monkeypatch):
     write(project.root, {"examples/pages.toml": LISTED, "examples/start/first.py": SCRIPT})
     made = recording(project.root)
-    starts = [FormerRun(made.keys.measuring, replace(made.provenance, start=name)) for name in "ab"]
+    starts = [Run(made.machine, made.page, replace(made.provenance, start=name), made.key) for name in "ab"]
     state = PageState("first", "current", replace(made, runs=tuple(starts)), reason="no GPU")
     monkeypatch.setattr(site, "states_of", lambda _layout: {"first": state})
     assert command.main(["first"]) == 1

@@ -16,8 +16,8 @@ from test_live_cells import with_live_page
 from test_record_replay import assert_incremental_equals_clean, built_ok
 
 from gpuguide.recordings import store
-from gpuguide.recordings.keys import measuring_key
-from gpuguide.recordings.recording import Recording
+from gpuguide.recordings.keys import Key
+from gpuguide.recordings.recording import Run
 from gpuguide.results.records import Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
@@ -57,15 +57,15 @@ def record(root: Path, page: str, name: str, n_runs: int) -> None:
             replace(cell, samples_ns=tuple(round((1 + n / 50) * ns) for ns in cell.samples_ns))
             for cell in study.measurements
         )
-        recording = Recording(
+        made = Run(
             machine="nvidia-h200",
             page=page,
             provenance=Provenance(**{**blank, **about}),
-            keys=measuring_key(["x = 1"], ["gpuguide.machine.launch"]),
+            key=Key((), (), 1),
             studies={name: replace(study, measurements=cells)},
             names={"results": name},
         )
-        store.save(recording, root)
+        store.add(made, root)
 
 
 @pytest.fixture
@@ -79,8 +79,6 @@ def wheel(tmp_path: Path) -> Path:
 
 
 def run(wheel: Path, code: str) -> str:
-    for transcript in wheel.rglob("transcript.json"):
-        transcript.unlink()
     path = "import sys; sys.path.insert(0, sys.argv[1])"
     where = "import gpuguide; assert gpuguide.__file__.startswith(sys.argv[1]), gpuguide.__file__"
     ran = subprocess.run(
@@ -100,7 +98,7 @@ def cells() -> str:
     return "\n".join(CELL.findall(PAGE.read_text(encoding="utf-8")))
 
 
-def test_it_reads_the_measurements_of_several_runs_without_a_transcript(wheel: Path) -> None:
+def test_it_reads_the_measurements_of_several_runs(wheel: Path) -> None:
     for page, name in (("sort_search", "sort"), ("first_kernel", "increment")):
         record(wheel / "recorded", page, name, 3)
     out = run(wheel, cells())

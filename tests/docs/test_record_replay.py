@@ -6,10 +6,9 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from mini_project import MACHINE, Project, tree
+from mini_project import MACHINE, Project, run_file, tree
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
@@ -72,7 +71,7 @@ def test_the_table_of_results_is_made_from_the_recorded_samples(built):
     assert '<div class="recorded-html">' in built.page()
     assert "<caption>Sums" in built.page()
     assert '<div class="gg-study"><table><caption>Sums' in built.page("pictures", "later")
-    assert "html" not in transcript(built).read_text()
+    assert "html" not in run_file(built).read_text()
 
 
 def test_markers_and_sphinx_gallerys_own_texts_are_gone(built):
@@ -192,7 +191,7 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
             "src/gpuguide/measure/timing.py",
             "from __future__ import annotations",
             "from __future__ import annotations\n\nNEW = 1",
-            True,
+            False,
         ),
         (
             "src/gpuguide/charts/style.py",
@@ -201,14 +200,14 @@ def test_an_edit_of_recorded_code_makes_its_page_stale_and_no_other(project):
             False,
         ),
     ],
-    ids=["topic", "docstring", "comment", "measuring module", "drawing module"],
+    ids=["topic", "docstring", "comment", "harness, not decided on", "drawing module"],
 )
 def test_edits_in_the_package_count_only_where_they_can_change_a_number(make_project, path, old, new, stale):
     project = make_project()
     project.edit(path, old, new)
     state = States(project.layout, GpuGuide())["toy"]
     assert (state.status == "stale") is stale
-    assert state.changed == ((path,) if stale else ())
+    assert state.changed == (("src/gpuguide/topics/toy",) if stale else ())
 
 
 def test_a_page_that_was_current_is_not_compared_again_until_code_changed(make_project, monkeypatch):
@@ -224,6 +223,10 @@ def test_a_page_that_was_current_is_not_compared_again_until_code_changed(make_p
     assert status() == ("current", 0)
     project.edit("examples/start/toy.py", "A sum is quick.", "A sum is slow.")
     project.edit("examples/start/toy.py", "gg.plot_time(results)", "gg.plot_time(results, title='Sums')")
+    assert status() == ("current", 0)
+    project.edit("src/gpuguide/measure/harness.toml", "version = ", "version = 1")
+    assert [status(), status()] == [("stale", 1), ("stale", 1)]
+    project.edit("src/gpuguide/measure/harness.toml", "version = 1", "version = ")
     assert status() == ("current", 0)
     project.edit("src/gpuguide/topics/toy/study.py", "out[0] = x.sum()", "out[0] = x.sum() + 0")
     assert [status(), status()] == [("stale", 1), ("stale", 1)]
@@ -247,11 +250,11 @@ def test_a_recording_is_read_again_when_a_byte_of_it_or_of_the_code_changed(make
     assert found() == (first, 0)
     project.edit("src/gpuguide/charts/style.py", "from __future__ import", "from __future__  import")
     assert [found()[1], found()[1]] == [1, 0]
-    file = transcript(project)
+    file = run_file(project)
     kept = file.read_text()
-    file.write_text(kept.replace("not a substitution", "tampered with", 1))
+    file.write_text(kept.replace('"names"', '"nams"', 1))
     for _ in range(2):
-        with pytest.raises(RecordingError, match=r"toy/transcript\.json"):
+        with pytest.raises(RecordingError, match="Unknown field"):
             found()
     file.write_text(kept)
     assert found() == (first, 0)
@@ -276,36 +279,33 @@ def test_a_page_without_a_recording_says_so_and_why(make_project):
 # Damage ----------------------------------------------------------------------------------------------------
 
 
-def transcript(project: Project, page: str = "toy") -> Path:
-    return project.layout.recorded / MACHINE / page / "transcript.json"
-
-
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("old", "new", "message"),
     [
-        ("not a substitution", "tampered with"),
-        ('"schema_version"', '"schema"'),
-        ("\n", "\n\n.. include:: /etc/passwd\n"),
+        ('"names"', '"nams"', "Unknown field 'nams'"),
+        ("\n]", "", "cut short"),
+        ('"page": "toy"', '"page": "pictures"', "page: expected 'toy'"),
     ],
-    ids=["edited", "other field", "not JSON"],
+    ids=["other field", "cut short", "another page"],
 )
-def test_a_damaged_recording_has_no_state(make_project, old, new):
+def test_a_damaged_recording_has_no_state(make_project, old, new, message):
     project = make_project()
-    file = transcript(project)
-    file.write_text(file.read_text().replace(old, new, 1))
-    with pytest.raises(RecordingError, match=r"toy/transcript\.json"):
+    file = run_file(project)
+    text = file.read_text()
+    file.write_text(text.replace(old, new, 1) if new else text[: len(text) // 2])
+    with pytest.raises(RecordingError, match=rf"toy/{file.name}: .*{message}"):
         States(project.layout, GpuGuide())["toy"]
 
 
 def test_a_damaged_recording_fails_each_build_and_is_named(make_project):
     project = make_project()
-    file = transcript(project)
-    file.write_text(file.read_text().replace("not a substitution", "tampered with", 1))
+    file = run_file(project)
+    file.write_text(file.read_text().replace('"names"', '"nams"', 1))
     for options in ((), ("-j", "2"), ("-j", "2")):
         ran = project.build(*options, strict=False)
         assert ran.code != 0
         (line,) = ran.output.strip().splitlines()
-        assert "The recording of page 'toy' is damaged: test-cpu/toy/transcript.json: the file was" in line
+        assert f"The recording of page 'toy' is damaged: test-cpu/toy/{file.name}: Unknown field" in line
 
 
 def test_what_fails_a_build_fails_the_next_one_too(project):
@@ -372,10 +372,10 @@ def test_what_a_drawn_cell_states_is_shown_on_other_pages_and_follows_its_code(p
 
 def test_a_fact_that_alone_changed_is_published(project):
     folder = project.layout.recorded / MACHINE / "pictures"
-    old = recordings.read(folder, complete=True)
+    old = recordings.read(folder)
     facts = {"answer": replace(old.facts["answer"], value=43)}
     shutil.rmtree(folder)  # or it would be one run more, and the fact be taken over both
-    recordings.save(replace(old, facts=facts), project.layout.recorded)
+    recordings.add(replace(old, facts=facts), project.layout.recorded)
     built_ok(project)
     assert ">86<" in (project.html / "other.html").read_text()
     assert_incremental_equals_clean(project)

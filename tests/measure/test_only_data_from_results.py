@@ -1,7 +1,7 @@
 """What `results` computes decides nothing that is recorded: those who measure take its data alone.
 
-They are part of the measuring key. A statistic of `results` that decided when to stop, or wrote a fact into a
-recording, could be changed without any page becoming stale.
+They are part of the harness, and `results` is not. A statistic of `results` that decided when to stop, or
+wrote a fact into a recording, could be changed and nobody would be asked.
 """
 
 from __future__ import annotations

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from gpuguide.errors import ArgumentError
-from gpuguide.recordings.recompute import recompute
 from gpuguide.results import starts
 from gpuguide.results.claims import Faster, ReachesShare, decide
 from gpuguide.results.records import Fact, Measurement
 from gpuguide.results.results import Crossover, Results
 from gpuguide.results.sample import sample_results
-from gpuguide.results.starts import Drift, Quantity, drift, expected
+from gpuguide.results.starts import Quantity, expected
 from study_results import CEILINGS, SIZES, cell, make
 
 N = 10_000
@@ -112,42 +110,6 @@ def test_three_runs_of_one_start_are_not_three_starts(of_run: float) -> None:
     assert not any(expected([("a", value) for value in values]).has_range for values in runs[:10])
     as_if = np.concatenate([made[:, 0][:, :, None], made[:, 1:, :1]], axis=1)
     assert 0.2 < coverage(as_if) < 0.8
-
-
-def test_drift_is_reported_since_the_range_does_not_cover_it_for_long() -> None:
-    """Each start 10 % slower than the one before: the sixth is still expected, the eighth is not."""
-    rng = np.random.default_rng(5)
-    made = 61.7e-6 * np.exp(0.1 * np.arange(8)[:, None] + rng.normal(0, 0.01, (N, 8, 1)))
-    assert coverage(made[:, :6]) > 0.85
-    assert coverage(made[:, [0, 1, 2, 3, 4, 7]]) < 0.05
-    told = [drift(list(zip("abcde", values, strict=True))) for values in made[:200, :5, 0].tolist()]
-    assert all(found is not None and 0.3 < found.change < 0.7 for found in told)
-
-
-def test_chance_is_seldom_called_drift() -> None:
-    rng = np.random.default_rng(6)
-    for k in (5, 7, 9):
-        values = rng.lognormal(0, 0.1, (2000, k)).tolist()
-        called = sum(drift(list(zip("abcdefghi"[:k], each, strict=True))) is not None for each in values)
-        assert called / 2000 <= 0.065
-
-
-def test_four_starts_show_no_trend_and_runs_of_one_start_are_one() -> None:
-    assert drift([("a", 1.0), ("b", 2.0), ("c", 3.0), ("d", 4.0)]) is None
-    rising = [(start, 1.0 + i) for i, start in enumerate("aabbccdd")]
-    assert drift(rising) is None
-    assert drift([*rising, ("e", 9.0)]) == Drift(round(9.0 / math.sqrt(2) - 1, 12), 5)
-
-
-def test_the_order_test_is_that_of_kendall() -> None:
-    from scipy import stats  # which takes long to import
-
-    for k in range(5, 10):
-        order = list(range(k))
-        order[0], order[1] = order[1], order[0]
-        agreement = k * (k - 1) // 2 - 2
-        theirs = stats.kendalltau(range(k), order, method="exact").pvalue
-        assert starts._chance_of_order(k, agreement) == pytest.approx(theirs)
 
 
 def test_the_factors_are_those_of_student() -> None:
@@ -453,16 +415,6 @@ def test_a_fact_counts_no_samples_where_those_of_former_runs_are_not_kept() -> N
 def test_a_fact_that_is_the_same_in_all_runs_has_no_zeros_added(value, unit, shown) -> None:
     same = Fact.over_starts([(start, Fact("f", value, unit)) for start in "abc"])
     assert same.shown == shown
-
-
-def test_a_fact_over_starts_is_checked_by_the_samples_of_its_own_run() -> None:
-    """The median over the starts need not lie among them; what the newest run says must."""
-    runs_ = [Fact("f", value, "s", (0.99 * value, value, 1.01 * value)) for value in (4.0, 4.2, 6.0)]
-    made = Fact.over_starts(list(zip("abc", runs_, strict=True)))
-    recording = SimpleNamespace(ceilings=None, studies={}, runs=(), facts={"f": made})
-    assert recompute(recording) == ()
-    wrong = replace(made, newest=Fact("f", 7.0, "s", runs_[2].samples))
-    assert len(recompute(SimpleNamespace(**{**vars(recording), "facts": {"f": wrong}}))) == 1
 
 
 def test_a_fact_of_one_or_two_starts_says_so() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.recordings.codec import from_json, to_json
+from gpuguide.recordings.plain import build, to_plain
 from gpuguide.results.records import Measurement, VariantInfo, Work
 from gpuguide.results.results import Results
 from study_results import cell, make, on_starts
@@ -150,8 +150,8 @@ def test_each_work_stands_once() -> None:
 def test_work_is_written_only_where_there_is_some() -> None:
     """So that what was recorded before there was work stays as it is, to the byte."""
     bare = cell("odd", SIZE, 8)
-    assert "work" not in to_json(bare)
-    assert from_json(Measurement, to_json(bare), "f") == bare
+    assert "work" not in to_plain(bare)
+    assert build(Measurement, to_plain(bare), "f") == bare
     full = replace(bare, work=work(marks=3))
-    assert to_json(full)["work"] == [{"name": "marks", "count": 3, "ceiling": 4e9}]
-    assert from_json(Measurement, to_json(full), "f") == full
+    assert to_plain(full)["work"] == [{"name": "marks", "count": 3, "ceiling": 4e9}]
+    assert build(Measurement, to_plain(full), "f") == full

@@ -14,9 +14,9 @@ from gpuguide.results.arrays import KeptArray
 
 __all__ = ["MOST_BYTES", "bytes_of", "written_down"]
 
-# Not taken from `results`: only the fields of its classes count in the measuring key.
+# Not taken from `results`, of which only the records belong to the harness.
 MOST_BYTES = 128 * 1024
-"""The most bytes for all arrays of a page together; the reader of recordings has the same limit."""
+"""The most bytes for all arrays of a page together."""
 
 _KINDS = "biufc"  # booleans, integers, floats, complex numbers
 _WIDEST = 16

@@ -1,8 +1,8 @@
 """When there are enough samples, and when their median misleads.
 
 `gpuguide.results` computes medians and intervals too, for display. Whatever decides how many samples are
-taken, or is written into a recording, is computed here: only `measure` is part of the measuring key, so
-changing these rules makes recordings stale, and a change in `results` cannot alter a number.
+taken, or is written into a recording, is computed here: only `measure` is part of the harness, so
+changing these rules asks for a decision, and a change in `results` cannot alter a number.
 """
 
 from __future__ import annotations

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuguide.errors import ArgumentError, RecordingError, UnknownNameError
-from gpuguide.recordings.codec import dumps, from_json, to_json
-from gpuguide.recordings.format import full_disk_named, label, locked, parse, read_file, write_file
+from gpuguide.errors import RecordingError
+from gpuguide.recordings.keys import Key
+from gpuguide.recordings.plain import label, loads, write
 from gpuguide.results.counters import Counted
 from gpuguide.results.records import Provenance
 
 __all__ = ["FILE", "Counters", "counters_of", "read_counters", "save_counters"]
 
 FILE = "counters.json"
-# A sort of 4096 rows is 105 kernels.
-_MOST_CELLS, _MOST_KERNELS, _MOST_BYTES = 64, 256, 256 * 2**10
 
 
 @dataclass(frozen=True)
@@ -28,8 +24,8 @@ class Counters:
     ----------
     machine, page : str
         As the folders are called.
-    measuring : str
-        Measuring key of the recording that it belongs to; no other recording can show it.
+    key : Key
+        Of the recording that it belongs to; no other recording can show it.
     profiler : str
         Its name and version.
     provenance : Provenance
@@ -40,124 +36,40 @@ class Counters:
 
     machine: str
     page: str
-    measuring: str
+    key: Key
     profiler: str
     provenance: Provenance
     counted: tuple[Counted, ...]
 
 
 def read_counters(folder: Path) -> Counters | None:
-    """Read the counters beside a recording, whatever code they are of.
-
-    Parameters
-    ----------
-    folder : Path
-        ``<root>/<machine>/<page>``.
-
-    Returns
-    -------
-    Counters or None
-        None where nothing was counted.
-
-    Raises
-    ------
-    RecordingError
-        If the file is not exactly as it should be; names file and field.
-    """
-    if not os.path.lexists(folder / FILE):
+    """Read the counters beside a recording, whatever code they are of; None where nothing was counted."""
+    path = folder / FILE
+    if not path.exists():
         return None
-    return _read(read_file(folder, FILE), folder)
-
-
-def _read(data: bytes, folder: Path) -> Counters:
-    where = label(folder, FILE)
-    if len(data) > _MOST_BYTES:
-        raise RecordingError(f"expected at most {_MOST_BYTES} bytes, got {len(data)}.", file=where)
-    plain = parse(data, where)
-    listed = plain.get("counted")
-    if isinstance(listed, list):
-        longest = max(
-            (len(cell["kernels"]) for cell in listed if isinstance(cell, dict) and _has_list(cell)), default=0
-        )
-        for field, n, most in (("counted", len(listed), _MOST_CELLS), ("kernels", longest, _MOST_KERNELS)):
-            if n > most:
-                raise RecordingError(f"expected at most {most}, got {n}.", file=where, field=field)
-    try:
-        found = from_json(Counters, plain, where)
-    except (ArgumentError, UnknownNameError) as error:
-        raise RecordingError(str(error), file=where) from None
+    where = label(path)
+    counters = loads(Counters, path.read_bytes(), where)
     for field, got, expected in (
-        ("page", found.page, folder.name),
-        ("machine", found.machine, folder.parent.name),
+        ("page", counters.page, folder.name),
+        ("machine", counters.machine, folder.parent.name),
     ):
         if got != expected:
-            raise RecordingError(
-                f"expected {expected!r}, as the folder is called, got {got!r}.", file=where, field=field
-            )
-    _refuse_unfit(found.counted, where)
-    return found
+            message = f"expected {expected!r}, as the folder is called, got {got!r}"
+            raise RecordingError(message, file=where, field=field)
+    return counters
 
 
-def counters_of(folder: Path, measuring: str) -> tuple[Counted, ...]:
-    """Read what was counted of exactly the code that a recording is of.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the recording.
-    measuring : str
-        Its measuring key.
-
-    Returns
-    -------
-    tuple of Counted
-        Empty where nothing was counted, or other code was.
-    """
-    found = read_counters(folder)
-    return found.counted if found is not None and found.measuring == measuring else ()
+def counters_of(folder: Path, key: Key) -> tuple[Counted, ...]:
+    """Read what was counted of exactly the code that a recording is of; empty where other code was."""
+    counters = read_counters(folder)
+    return counters.counted if counters is not None and counters.key == key else ()
 
 
 def save_counters(counters: Counters, root: Path) -> Path:
-    """Write the counters of a page in one step, in the place of those that were there; other writers wait.
-
-    Parameters
-    ----------
-    counters : Counters
-        What was counted.
-    root : Path
-        Folder of the recordings.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    RecordingError
-        If they are not sound, or too large, or the disk is full; what was there stays.
-    """
-    folder = root / counters.machine / counters.page
-    data = dumps(to_json(counters)).encode()
-    # What would not be read again is not written.
-    _read(data, folder)
-    # Under the lock, for a recording that is saved meanwhile would sweep away what is half written.
-    advice = "the former counters stand. Make room and count again."
-    with locked(folder), full_disk_named(folder / FILE, len(data), advice):
-        write_file(folder / FILE, data)
-    return folder / FILE
-
-
-def _has_list(cell: dict[str, object]) -> bool:
-    return isinstance(cell.get("kernels"), list)
-
-
-def _refuse_unfit(counted: Sequence[Counted], where: str) -> None:
-    seen = set()
-    for cell in counted:
-        name = f"{cell.study}[{cell.variant}, {cell.size}]"
+    """Write the counters of a page, in the place of those that were there."""
+    for cell in counters.counted:
         if not cell.kernels:
-            raise RecordingError(f"expected a kernel of {name}, got none.", file=where, field="kernels")
-        if name in seen:
-            raise RecordingError(f"expected {name} once, got it twice.", file=where, field="counted")
-        seen.add(name)
+            raise RecordingError(f"expected a kernel of {cell.study}[{cell.variant}, {cell.size}], got none")
+    path = root / counters.machine / counters.page / FILE
+    write(counters, path)
+    return path

@@ -1,7 +1,8 @@
-"""What a recording consists of, as immutable data: the run, what its cells put out, its files."""
+"""What a recording consists of, as immutable data: its runs, and what their cells put out."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from gpuguide.recordings.keys import Keys
+from gpuguide.recordings.keys import Key
 from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.counters import Counted
@@ -18,21 +19,7 @@ from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
-__all__ = [
-    "ByName",
-    "CellOutput",
-    "CellText",
-    "FileEntry",
-    "FormerRun",
-    "KeptArrays",
-    "Manifest",
-    "Measured",
-    "Recording",
-    "RunEntry",
-    "SavedRun",
-    "Stated",
-    "Transcript",
-]
+__all__ = ["ByName", "CellOutput", "Recording", "Run", "SavedRun", "Stated"]
 
 
 @dataclass(frozen=True)
@@ -44,7 +31,7 @@ class CellOutput:
     cell : int
         Place among the page's recorded cells, from 0.
     digest : str
-        Canonical digest of the cell's code.
+        Of the cell's code, as in the key.
     stdout : str
         What it printed, and its last value as text.
     shows : str
@@ -87,89 +74,81 @@ class ByName(dict[str, T]):
 _MOST_ENTRIES, _WIDEST = 12, 100
 
 
-@dataclass(frozen=True)
-class FormerRun:
-    """What is kept of a run once a newer one is there.
-
-    Parameters
-    ----------
-    measuring : str
-        Its measuring key, which is that of the newest run.
-    provenance : Provenance
-        Where, when and with what.
-    facts : dict of str to Fact
-        By name, without samples.
-    ceilings : Ceilings or None
-        As medians.
-    studies : dict of str to Results
-        By name; the cells are summarised.
-    """
-
-    measuring: str
-    provenance: Provenance
-    facts: dict[str, Fact] = field(default_factory=dict)
-    ceilings: Ceilings | None = None
-    studies: dict[str, Results] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _by_name(self, "facts", "studies")
-
-    def __repr__(self) -> str:
-        run = f"{self.provenance.utc_date[:10]} on start {self.provenance.start!r}"
-        return f"<FormerRun of {run}: {_counted(self.studies, 'study', 'studies')}>"
-
-
 @dataclass(frozen=True, repr=False)
-class Recording:
-    """What was measured for one page on one machine: the newest run, and what is kept of the former ones.
+class Run:
+    """One run of a page on a machine: what one file of a recording holds.
 
     Parameters
     ----------
     machine, page : str
         Short names, as the folders are called.
-    run_id : str
-        Hash over all contents; the same in each file. Set by `gpuguide.recordings.store.save`.
     provenance : Provenance
         Where, when and with what.
-    keys : Keys
+    key : Key
         Digests of the code that was measured.
-    studies : dict of str to Results
-        By name, in the order they ran.
-    facts : dict of str to Fact
-        By name.
-    ceilings : Ceilings or None
-        What the machine can do, where the run measured it.
+    lacks : str
+        What is not there any more of a run from the time when only the newest kept its samples; else empty.
     names : dict of str to str
         Name of a variable on the page -> name of the study whose results it holds.
+    facts : dict of str to Fact
+        By name.
+    studies : dict of str to Results
+        By name, in the order they ran.
+    ceilings : Ceilings or None
+        What the machine can do, where the run measured it.
     arrays : dict of str to KeptArray
         Small arrays that the page kept, by name.
     cells : tuple of CellOutput
-        Empty where the transcript is absent, as in an installed package.
-    counters : tuple of Counted
-        What the GPU's hardware counters said of this code; kept beside the runs, and not written with them.
-    runs : tuple of FormerRun
-        The former runs, oldest first; provenance and all above are the newest run's.
-    folder : Path or None
-        Where it was read from or saved to.
+        What the recorded cells put out.
     """
 
     machine: str
     page: str
     provenance: Provenance
-    keys: Keys
-    run_id: str = ""
-    studies: dict[str, Results] = field(default_factory=dict)
+    key: Key
+    lacks: str = ""
+    names: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     ceilings: Ceilings | None = None
-    names: dict[str, str] = field(default_factory=dict)
+    studies: dict[str, Results] = field(default_factory=dict)
     arrays: dict[str, KeptArray] = field(default_factory=dict)
     cells: tuple[CellOutput, ...] = ()
-    counters: tuple[Counted, ...] = ()
-    runs: tuple[FormerRun, ...] = ()
-    folder: Path | None = None
 
     def __post_init__(self) -> None:
-        _by_name(self, "facts", "studies", "names", "arrays")
+        for name in ("names", "facts", "studies", "arrays"):
+            object.__setattr__(self, name, ByName(getattr(self, name)))
+
+    @property
+    def name(self) -> str:
+        """Date and machine start: what its file is called."""
+        start = re.sub("[^0-9a-z]", "", self.provenance.start.lower())[:6]
+        return f"{self.provenance.utc_date[:10]}-{start or 'unknown'}"
+
+    def __repr__(self) -> str:
+        run = f"{self.provenance.utc_date[:10]} on start {self.provenance.start!r}"
+        return f"<Run of {run}: {_counted(self.studies, 'study', 'studies')}>"
+
+
+@dataclass(frozen=True, repr=False)
+class Recording(Run):
+    """What was measured for one page on one machine: the newest run, and the former ones.
+
+    Parameters
+    ----------
+    counters : tuple of Counted
+        What the GPU's hardware counters said of this code; they stand in a file of their own.
+    runs : tuple of Run
+        The former runs, oldest first; all that a `Run` has is the newest run's.
+    folder : Path or None
+        Where it was read from.
+    files : tuple of str
+        The runs' files there, oldest first.
+    """
+
+    counters: tuple[Counted, ...] = ()
+    runs: tuple[Run, ...] = ()
+    folder: Path | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def provenances(self) -> tuple[Provenance, ...]:
@@ -200,11 +179,6 @@ class Recording:
         return "\n".join(lines) + ">"
 
 
-def _by_name(owner: object, *fields: str) -> None:
-    for name in fields:
-        object.__setattr__(owner, name, ByName(getattr(owner, name)))
-
-
 @dataclass(frozen=True, repr=False)
 class SavedRun:
     """What ``gpuguide run TOPIC --json FILE`` wrote: one run of a topic's studies, on one machine.
@@ -221,7 +195,7 @@ class SavedRun:
     studies: dict[str, Results]
 
     def __post_init__(self) -> None:
-        _by_name(self, "studies")
+        object.__setattr__(self, "studies", ByName(self.studies))
 
     def __repr__(self) -> str:
         lines = [
@@ -278,88 +252,3 @@ class Stated:
     def facts(self) -> dict[str, Fact]:
         """Each fact as it is shown: its median over the machine starts."""
         return {name: Fact.over_starts(of_runs) for name, of_runs in self.by_run.items()}
-
-
-@dataclass(frozen=True)
-class FileEntry:
-    """One file beside the manifest.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the folder.
-    sha256 : str
-        Of its bytes.
-    content : str
-        Of what it says without the run id, which is made from this.
-    """
-
-    name: str
-    sha256: str
-    content: str
-
-
-@dataclass(frozen=True)
-class RunEntry:
-    """A former run as the manifest lists it; what it measured stands in ``earlier.json``."""
-
-    measuring: str
-    provenance: Provenance
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """``run.json``: what belongs to the newest run, and which runs were before it, oldest first."""
-
-    run_id: str
-    machine: str
-    page: str
-    provenance: Provenance
-    keys: Keys
-    runs: tuple[RunEntry, ...]
-    files: tuple[FileEntry, ...]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """``measurements.json``: studies with their raw samples, facts, ceilings.
-
-    `with_ceilings` names the studies that were compared with the run's own ceilings; otherwise each would
-    carry a copy of them.
-    """
-
-    run_id: str
-    names: dict[str, str]
-    facts: dict[str, Fact]
-    ceilings: Ceilings | None
-    with_ceilings: tuple[str, ...]
-    studies: dict[str, Results]
-
-
-@dataclass(frozen=True)
-class CellText:
-    """A `CellOutput` as it is stored: its text by lines."""
-
-    cell: int
-    digest: str
-    # Line by line, so that a diff shows which one has changed.
-    stdout: tuple[str, ...]
-    shows: str
-    study: StudyDescription | None
-    names: tuple[tuple[str, str, str, str, bool], ...]
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """``transcript.json``: what the recorded cells put out."""
-
-    run_id: str
-    cells: tuple[CellText, ...]
-
-
-@dataclass(frozen=True)
-class KeptArrays:
-    """``arrays.json``: small arrays that the page kept, where it kept any."""
-
-    run_id: str
-    arrays: dict[str, KeptArray]

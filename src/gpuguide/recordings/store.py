@@ -1,49 +1,38 @@
 """Recordings: the only module that reads and writes what a page measured on a machine.
 
-A recording is one folder, ``<root>/<machine>/<page>``: ``run.json`` (the runs, and the hash of each other
-file), ``measurements.json`` and ``transcript.json`` of the newest run, ``earlier.json`` of the former ones,
-and ``arrays.json`` where the page kept some. It is data: nothing in it is ever executed, and what is not
-exactly as it should be is refused by the name of its file and field.
+A run is one file, ``<root>/<machine>/<page>/<date>-<start>.json``, with all that it measured, samples
+included. A page's recording is its folder: the newest run, and the former ones of the same code, versions and
+GPU. Nothing in it is ever executed, and what does not fit is refused by the name of its file and field.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+import dataclasses
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from gpuguide.errors import RecordingError, unknown
-from gpuguide.recordings.codec import from_json, loads
 from gpuguide.recordings.counters import counters_of
-from gpuguide.recordings.format import (
-    MANIFEST,
-    MEASUREMENTS,
-    decode,
-    encode,
-    fits,
-    label,
-    locked,
-    put_aside,
-    read_manifest,
-    refuse_foreign,
-    replace_files,
-)
 from gpuguide.recordings.keys import changes
-from gpuguide.recordings.recompute import recompute
-from gpuguide.recordings.recording import Recording, SavedRun
-from gpuguide.recordings.runs import add_run, over_starts, without_history
+from gpuguide.recordings.plain import label, loads, write
+from gpuguide.recordings.recording import Recording, Run, SavedRun
+from gpuguide.recordings.runs import MOST_RUNS, date_of, differences, in_terms_of, over_starts, unexpected
 
 __all__ = [
     "PRIMARY_MACHINE",
     "ROOT",
     "add",
+    "digest",
     "load",
     "load_or_none",
     "machines",
     "pages",
     "read",
-    "save",
     "staleness",
-    "validate",
 ]
 
 ROOT = Path(__file__).parents[1] / "recorded"
@@ -55,78 +44,7 @@ ROOT = Path(__file__).parents[1] / "recorded"
 PRIMARY_MACHINE = "nvidia-h200"
 """The machine whose recordings are shown where none is named."""
 
-
-def read(folder: Path, *, complete: bool = False) -> Recording:
-    """Read a recording from its folder, as it is stored: `load` gives studies that know their former runs.
-
-    Parameters
-    ----------
-    folder : Path
-        ``<root>/<machine>/<page>``.
-    complete : bool
-        Whether the transcript must be there; an installed package has the measurements only.
-
-    Returns
-    -------
-    Recording
-        Checked as a whole; without cells where the transcript is absent.
-
-    Raises
-    ------
-    RecordingError
-        Names file and field.
-    """
-    found = decode(Path(folder), complete=complete)
-    return replace(found, counters=counters_of(Path(folder), found.keys.measuring))
-
-
-def machines(root: Path | None = None) -> tuple[str, ...]:
-    """Name the machines that have recordings.
-
-    Parameters
-    ----------
-    root : Path, optional
-        Folder of the recordings; by default `ROOT`.
-
-    Returns
-    -------
-    tuple of str
-        The primary one first, then by the alphabet.
-
-    Examples
-    --------
-    >>> isinstance(machines(), tuple)
-    True
-    """
-    found = {manifest.parents[1].name for manifest in (root or ROOT).glob(f"*/*/{MANIFEST}")}
-    return tuple(sorted(found, key=lambda name: (name != PRIMARY_MACHINE, name)))
-
-
-def pages(machine: str, root: Path | None = None) -> tuple[str, ...]:
-    """Name the pages that have a recording of a machine.
-
-    Parameters
-    ----------
-    machine : str
-        A name of `machines`.
-    root : Path, optional
-        Folder of the recordings; by default `ROOT`.
-
-    Returns
-    -------
-    tuple of str
-        Sorted.
-
-    Examples
-    --------
-    >>> pages("no-such-machine")
-    ()
-    """
-    return tuple(
-        sorted(
-            path.parent.name for path in (root or ROOT).glob(f"*/*/{MANIFEST}") if path.parts[-3] == machine
-        )
-    )
+_RUNS = "[0-9]*.json"
 
 
 def load(page: str | Path, machine: str | None = None, root: Path | None = None) -> Recording | SavedRun:
@@ -167,173 +85,187 @@ def load(page: str | Path, machine: str | None = None, root: Path | None = None)
     return over_starts(read(_folder(page, machine, root or ROOT)))
 
 
-def _load_file(path: Path) -> SavedRun:
-    try:
-        return from_json(SavedRun, loads(path.read_text(encoding="utf-8"), ""), "")
-    except OSError as error:
-        reason = str(error.strerror)
-    except UnicodeDecodeError:
-        reason = "it is no text"
-    except RecordingError as error:
-        reason = str(error)
-    raise RecordingError(f"Cannot read {path} as what 'gpuguide run TOPIC --json FILE' writes: {reason}")
-
-
-def load_or_none(
-    page: str, machine: str | None = None, root: Path | None = None, *, complete: bool = True
-) -> Recording | None:
-    """Load a page's recording, as `load` does but all of it, if there is one.
-
-    Parameters
-    ----------
-    page, machine, root
-        As for `load`.
-    complete : bool
-        Whether the transcript must be there.
-
-    Returns
-    -------
-    Recording or None
-        None where the page was never recorded (on this machine).
-
-    Raises
-    ------
-    RecordingError
-        If the recording is damaged.
-    """
+def load_or_none(page: str, machine: str | None = None, root: Path | None = None) -> Recording | None:
+    """Load a page's recording as `load` does; None where it was never recorded (on this machine)."""
     try:
         folder = _folder(page, machine, root or ROOT)
     # UnknownNameError is one; a damaged recording is another matter.
     except LookupError:
         return None
-    return over_starts(read(folder, complete=complete))
+    return over_starts(read(folder))
+
+
+def machines(root: Path | None = None) -> tuple[str, ...]:
+    """Name the machines that have recordings: the primary one first, then by the alphabet.
+
+    >>> isinstance(machines(), tuple)
+    True
+    """
+    found = {path.parents[1].name for path in (root or ROOT).glob(f"*/*/{_RUNS}")}
+    return tuple(sorted(found, key=lambda name: (name != PRIMARY_MACHINE, name)))
+
+
+def pages(machine: str, root: Path | None = None) -> tuple[str, ...]:
+    """Name the pages that have a recording of a machine, sorted.
+
+    >>> pages("no-such-machine")
+    ()
+    """
+    found = {path.parent.name for path in (root or ROOT).glob(f"*/*/{_RUNS}") if path.parts[-3] == machine}
+    return tuple(sorted(found))
+
+
+def read(folder: Path) -> Recording:
+    """Read a recording from ``<root>/<machine>/<page>``, as it is stored: `load` gives studies all runs."""
+    runs = sorted(_runs(folder), key=lambda item: (date_of(item[1].provenance), item[0].name))
+    if not runs:
+        raise RecordingError("expected the file of a run, got none", file=label(folder / _RUNS))
+    newest = runs[-1][1]
+    # Others are left-overs: of code that was recorded again, or that somebody merged.
+    runs = [(path, run) for path, run in runs if not differences(run, newest)]
+    return replace(
+        _recording(newest),
+        runs=tuple(in_terms_of(newest, run) for _, run in runs[:-1]),
+        counters=counters_of(folder, newest.key),
+        folder=folder,
+        files=tuple(path.name for path, _ in runs),
+    )
+
+
+def add(run: Run, root: Path | None = None) -> tuple[Recording, tuple[str, ...]]:
+    """Add a run to the recording of its page and machine; whatever fails, the former runs stay.
+
+    Returns the recording as it is now, and what is worth saying: that it begins anew, and why; that device
+    times are far from those of the former runs; that a file cannot be read.
+    """
+    folder = (root or ROOT) / run.machine / run.page
+    former, warnings = _former(folder)
+    alone = _alone(run)
+    write(_File.of(alone), _path(folder, alone, former))
+    reasons = {reason: None for each in former.values() for reason in differences(each, alone)}
+    if reasons:
+        warnings.append(f"the recording begins anew, without the former runs: {'; '.join(reasons)}")
+    recording = None
+    with contextlib.suppress(RecordingError):
+        recording = read(folder)
+        warnings += unexpected(recording)
+        kept = recording.files[-MOST_RUNS:]
+        for path in former:
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
+        dropped = len(recording.files) - len(kept)
+        recording = replace(recording, runs=recording.runs[dropped:], files=kept)
+    return recording or _recording(alone), tuple(warnings)
+
+
+def digest(folder: Path) -> str:
+    """Hash the files of a recording, its counters included; of an absent folder, too."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.glob("*.json")):
+        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def staleness(recording: Run, page_script: Path, src: Path) -> tuple[str, ...]:
+    """Say what changed since a page was recorded, as `gpuguide.recordings.keys.changes` does."""
+    return changes(recording.key, page_script, src)
+
+
+@dataclass(frozen=True)
+class _File(Run):
+    """A run as it is written: the ceilings once, though each study holds those of its session."""
+
+    with_ceilings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, run: Run) -> _File:
+        own = run.ceilings
+        shared = [name for name, study in run.studies.items() if own and study.ceilings == own]
+        studies = {
+            name: replace(study, ceilings=None) if name in shared else study
+            for name, study in run.studies.items()
+        }
+        return cls(**{**_fields(run), "studies": studies}, with_ceilings=tuple(shared))
+
+    def run(self) -> Run:
+        studies = {
+            name: replace(study, ceilings=self.ceilings) if name in self.with_ceilings else study
+            for name, study in self.studies.items()
+        }
+        return Run(**{**_fields(self), "studies": studies})
+
+
+def _fields(run: Run) -> dict[str, Any]:
+    return {field.name: getattr(run, field.name) for field in dataclasses.fields(Run)}
+
+
+def _recording(run: Run) -> Recording:
+    return Recording(**_fields(run))
+
+
+def _alone(run: Run) -> Run:
+    """Return the run of a recording whose studies know no other."""
+    studies = {name: replace(study, start="", others=()) for name, study in run.studies.items()}
+    return Run(**{**_fields(run), "studies": studies})
+
+
+def _runs(folder: Path) -> Iterator[tuple[Path, Run]]:
+    for path in sorted(folder.glob(_RUNS)):
+        # A recorder may delete the oldest run, or those of older code, meanwhile.
+        with contextlib.suppress(FileNotFoundError):
+            yield path, _read_run(path)
+
+
+def _read_run(path: Path) -> Run:
+    run = loads(_File, path.read_bytes(), label(path)).run()
+    for name, got, expected in (
+        ("machine", run.machine, path.parents[1].name),
+        ("page", run.page, path.parent.name),
+    ):
+        if got != expected:
+            message = f"expected {expected!r}, as the folder is called, got {got!r}"
+            raise RecordingError(message, file=label(path), field=name)
+    return run
+
+
+def _former(folder: Path) -> tuple[dict[Path, Run], list[str]]:
+    """Read the runs that are there; a damaged one must not cost the new one."""
+    found, warnings = {}, []
+    for path in sorted(folder.glob(_RUNS)):
+        try:
+            found[path] = _read_run(path)
+        except RecordingError as error:
+            warnings.append(f"a former run cannot be read; restore or delete it: {error}")
+    return found, warnings
+
+
+def _path(folder: Path, run: Run, former: dict[Path, Run]) -> Path:
+    """Name the file of a run: that of the same run, else a new one, numbered on the same day and start."""
+    moment = run.provenance.utc_date, run.provenance.start
+    for path, each in former.items():
+        if (each.provenance.utc_date, each.provenance.start) == moment:
+            return path
+    names = (f"{run.name}{number}.json" for number in ("", *(f"-{i}" for i in range(2, 1000))))
+    return next(folder / name for name in names if not (folder / name).exists())
+
+
+def _load_file(path: Path) -> SavedRun:
+    try:
+        return loads(SavedRun, path.read_bytes(), "")
+    except OSError as error:
+        reason = str(error.strerror)
+    except RecordingError as error:
+        reason = str(error)
+    raise RecordingError(f"Cannot read {path} as what 'gpuguide run TOPIC --json FILE' writes: {reason}")
 
 
 def _folder(page: str, machine: str | None, root: Path) -> Path:
     known = machines(root)
     if machine is not None and machine not in known:
         raise unknown("machine", machine, known)
-    wanted = known if machine is None else (machine,)
-    for name in wanted:
-        # Found by listing, so that no path is made of what a caller wrote.
+    named = known if machine is None else (machine,)
+    for name in named:
+        # By listing, so that no path is made of what a caller wrote.
         if page in pages(name, root):
             return root / name / page
-    raise unknown("page", page, sorted({each for name in wanted for each in pages(name, root)}))
-
-
-def validate(folder: Path) -> Recording:
-    """Read a recording, all of it, and check that what it says follows from its samples.
-
-    Parameters
-    ----------
-    folder : Path
-        ``<root>/<machine>/<page>``.
-
-    Returns
-    -------
-    Recording
-        A sound one.
-
-    Raises
-    ------
-    RecordingError
-        Names file and field.
-    """
-    recording = read(folder, complete=True)
-    for problem in recompute(recording):
-        raise RecordingError(problem, file=label(Path(folder), MEASUREMENTS))
-    return recording
-
-
-def add(recording: Recording, root: Path | None = None) -> tuple[Recording, tuple[str, ...]]:
-    """Add a run to the recording of its page and machine, in one step; other writers wait meanwhile.
-
-    Parameters
-    ----------
-    recording : Recording
-        What was measured.
-    root : Path, optional
-        Folder of the recordings; by default `ROOT`.
-
-    Returns
-    -------
-    recording : Recording
-        As it is stored now: with the former runs, where code, versions and GPU are still the same.
-    warnings : tuple of str
-        That it begins anew, and why; that device times are far from those of the former runs.
-
-    Raises
-    ------
-    RecordingError
-        If the run is not sound, too large, or does not fit to the former ones; if the folder holds something
-        else, or the disk is full. The former recording stands.
-    OSError
-        If a file cannot be written; the former recording stands.
-    """
-    recording = without_history(recording)
-    # First by itself: a run that is unsound or too large must fail before anything is locked or read.
-    alone = encode(recording)
-    folder = (root or ROOT) / recording.machine / recording.page
-    # Before the lock, which makes the folder and would follow a link; and again when nobody else can write.
-    refuse_foreign(folder)
-    with locked(folder):
-        refuse_foreign(folder)
-        former, told = _former(folder)
-        whole, warnings = add_run(former, recording, fits)
-        manifest, files, run_id = alone if former is None else encode(whole)
-        if told and not told.startswith(_OTHER_FORM):
-            put_aside(folder)
-        replace_files(folder, files, manifest)
-    return replace(whole, run_id=run_id, folder=folder), (*((told,) if told else ()), *warnings)
-
-
-def save(recording: Recording, root: Path | None = None) -> Recording:
-    """Add a run as `add` does, for callers that have no use for its warnings."""
-    return add(recording, root)[0]
-
-
-_OTHER_FORM = "the recording begins anew, because it was written in another form"
-
-
-def _former(folder: Path) -> tuple[Recording | None, str]:
-    """Read what there is already, or say why it cannot be read."""
-    if not (folder / MANIFEST).exists():
-        return None, ""
-    try:
-        read_manifest(folder)
-    except RecordingError as error:
-        return None, f"{_OTHER_FORM}: {error}"
-    try:
-        # Without its counters: they lie beside the runs, which must not leave when that file is damaged.
-        return decode(folder, complete=False), ""
-    except RecordingError as error:
-        return (
-            None,
-            f"the recording begins anew, because it is damaged (kept beside it as damaged-*.json): {error}",
-        )
-
-
-def staleness(recording: Recording, page_script: Path, src: Path) -> tuple[str, ...]:
-    """Say what changed since a page was recorded.
-
-    Parameters
-    ----------
-    recording : Recording
-        Of the page.
-    page_script : Path
-        The page's script.
-    src : Path
-        Folder that holds ``gpuguide``.
-
-    Returns
-    -------
-    tuple of str
-        ``"cell 2 of examples/cupy/sort_search.py"``, ``"src/gpuguide/topics/sorting.py"`` ...; empty when
-        the recording is current.
-
-    Raises
-    ------
-    ArgumentError
-        If script or module do not parse.
-    """
-    return changes(recording.keys, page_script, src)
+    raise unknown("page", page, sorted({each for name in named for each in pages(name, root)}))

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLOCKS",
-    "OPTIONAL",
     "SIGNED",
     "CheckResult",
     "ClaimResult",
@@ -51,7 +50,7 @@ def one_of(*choices: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        For ``dataclasses.field(metadata=...)``; the codec refuses other words too.
+        For ``dataclasses.field(metadata=...)``; reading a recording refuses other words too.
 
     Examples
     --------
@@ -72,7 +71,7 @@ def at_least(minimum: float) -> dict[str, Any]:
     Returns
     -------
     dict
-        For ``dataclasses.field(metadata=...)``; the codec refuses less too.
+        For ``dataclasses.field(metadata=...)``; reading a recording refuses less too.
 
     Examples
     --------
@@ -84,9 +83,6 @@ def at_least(minimum: float) -> dict[str, Any]:
 
 SIGNED = at_least(-(2.0**63))
 """Metadata of a number field that may be negative."""
-
-OPTIONAL = {"optional": True}
-"""Metadata of a field that is written only where it differs from its default, and may be missing."""
 
 
 def check_fields(record: Any) -> None:
@@ -397,7 +393,7 @@ class Measurement:
     reason: str = ""
     notes: tuple[str, ...] = ()
     summary: Summary | None = None
-    work: tuple[Work, ...] = field(default=(), metadata=OPTIONAL)
+    work: tuple[Work, ...] = ()
 
     def __repr__(self) -> str:
         return brief(self)

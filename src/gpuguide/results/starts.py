@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from statistics import median
 
 from gpuguide.errors import ArgumentError
@@ -20,10 +19,8 @@ from gpuguide.results.units import format_ends, format_quantity
 __all__ = [
     "LEAST_STARTS",
     "LEAST_WIDTH",
-    "Drift",
     "Expected",
     "Quantity",
-    "drift",
     "expected",
     "starts_words",
 ]
@@ -36,8 +33,6 @@ LEAST_WIDTH = 0.005
 
 # Student's t, the 95th percentile (one side of a range that holds nine of ten), by degrees of freedom.
 _T = {1: 6.314, 2: 2.920, 3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833, 10: 1.812}
-# With four starts, one random order in twelve rises or falls throughout.
-_LEAST_FOR_DRIFT = 5
 _LARGEST_LOGARITHM = 700.0  # exp() of more is no float64
 
 
@@ -121,66 +116,6 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
         high = max(high, value * median(q3 / each for (_, each), (_, q3) in zip(values, inside, strict=True)))
     least = LEAST_WIDTH * abs(value)
     return Expected(value, min(low, value - least), max(high, value + least), k, len(values))
-
-
-@dataclass(frozen=True)
-class Drift:
-    """Values that move in one direction from start to start, and so will soon leave their range.
-
-    Parameters
-    ----------
-    change : float
-        From the first start to the last, as a share of the first: 0.1 is 10 % more.
-    n_starts : int
-        Machine starts that show it.
-    """
-
-    change: float
-    n_starts: int
-
-
-def drift(values: Sequence[tuple[str, float]]) -> Drift | None:
-    """Tell whether the values of machine starts go up or down with time.
-
-    The range of `expected` holds for starts that differ by chance. If each is slower than the one before, the
-    next one may still lie inside, but those after it will not. So a trend is reported when chance would give
-    such an order at most once in twenty times, by Kendall's test (Biometrika 30, 1938), which looks only at
-    the order. Fewer than five starts cannot show a trend.
-
-    Parameters
-    ----------
-    values : sequence of (str, float)
-        For each run, oldest first: the machine start, and what it measured, above 0.
-
-    Returns
-    -------
-    Drift or None
-        None if chance explains the order.
-
-    Examples
-    --------
-    >>> drift([("a", 1.0), ("b", 1.1), ("c", 1.2), ("d", 1.3), ("e", 1.5)])
-    Drift(change=0.5, n_starts=5)
-    >>> drift([("a", 1.0), ("b", 1.2), ("c", 1.1), ("d", 1.3), ("e", 1.0)]) is None
-    True
-    """
-    starts = list(_by_start(values, all(value > 0 for _, value in values)).values())
-    agreement = sum((a < b) - (a > b) for a, b in combinations(starts, 2))
-    if len(starts) < _LEAST_FOR_DRIFT or _chance_of_order(len(starts), abs(agreement)) > 0.05:
-        return None
-    # Rounded, since 1.1 - 1 is 0.10000000000000009.
-    return Drift(round(starts[-1] / starts[0] - 1, 12), len(starts))
-
-
-def _chance_of_order(k: int, agreement: int) -> float:
-    """Return how often a random order of k values agrees with a trend, either way, as much or more."""
-    # Number of orders by their inversions, one value put in after the other.
-    orders = [1]
-    for n in range(2, k + 1):
-        orders = [sum(orders[max(0, i - n + 1) : i + 1]) for i in range(len(orders) + n - 1)]
-    pairs = k * (k - 1) // 2
-    extreme = sum(count for i, count in enumerate(orders) if abs(pairs - 2 * i) >= agreement)
-    return extreme / math.factorial(k)
 
 
 def _by_start(values: Sequence[tuple[str, float]], positive: bool) -> dict[str, float]:

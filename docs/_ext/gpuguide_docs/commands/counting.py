@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import math
 import re
 import shutil
@@ -233,8 +232,8 @@ def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, 
         If the profiler or a variant failed; the former counters stay.
     """
     from gpuguide.errors import ArgumentError
-    from gpuguide.recordings.codec import from_json
     from gpuguide.recordings.counters import Counters, save_counters
+    from gpuguide.recordings.plain import loads
     from gpuguide.results.records import Provenance
 
     with tempfile.TemporaryDirectory() as folder:
@@ -252,7 +251,7 @@ def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, 
             raise ArgumentError(
                 f"the profiled process failed (exit status {done.returncode}): {' / '.join(last)}"
             )
-        provenance = from_json(Provenance, json.loads(said.read_text(encoding="utf-8")), "provenance")
+        provenance = loads(Provenance, said.read_text(encoding="utf-8"), "")
         counted = counted_of(parse_rows(told), cells_of(page))
     version = subprocess.run([profiler, "--version"], capture_output=True, text=True, check=False).stdout
     number = re.search(r"Version ([0-9.]+)", version)
@@ -260,7 +259,7 @@ def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, 
         Counters(
             machine=recording.machine,
             page=page.name,
-            measuring=recording.keys.measuring,
+            key=recording.key,
             profiler=f"Nsight Compute {number[1] if number else ''}".strip(),
             provenance=provenance,
             counted=counted,
@@ -316,7 +315,7 @@ def _current(layout: Layout, pages: Sequence[Page]) -> Iterator[tuple[Page, Reco
     from gpuguide.recordings import store as recordings
 
     for page in pages:
-        recording = recordings.load_or_none(page.name, page.machine, layout.recorded, complete=False)
+        recording = recordings.load_or_none(page.name, page.machine, layout.recorded)
         if recording is None:
             yield page, None, "was never recorded; record it first"
             continue
@@ -355,7 +354,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if all were counted, 1 if one failed, 2 if nothing could be started.
     """
     from gpuguide.errors import GpuGuideError, unknown
-    from gpuguide.recordings.codec import to_json
+    from gpuguide.recordings.plain import dumps
 
     told = _arguments(argv)
     layout = Layout(Path.cwd())
@@ -370,7 +369,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     pages = [known[name] for name in told.pages or known]
     if told.child is not None:
         provenance: Any = _call_each(cells_of(pages[0]), pages[0], told)
-        told.child.write_text(json.dumps(to_json(provenance)), encoding="utf-8")
+        told.child.write_text(dumps(provenance), encoding="utf-8")
         return 0
     profiler = shutil.which("ncu")
     if profiler is None:

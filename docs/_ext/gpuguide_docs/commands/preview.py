@@ -341,9 +341,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if not arguments.run:
         return _draft(layout, page)
-    draft = run_draft(
-        page.script(layout), load_or_none(page.name, root=layout.recorded, complete=False), page.needs.extras
-    )
+    draft = run_draft(page.script(layout), load_or_none(page.name, root=layout.recorded), page.needs.extras)
     save_outputs(layout.preview / page.name / "outputs", draft.outputs)
     for line in dict.fromkeys((*draft.lacking, *draft.failed)):
         print(line, file=sys.stderr)

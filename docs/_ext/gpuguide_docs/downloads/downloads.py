@@ -79,14 +79,14 @@ def _live_notebook(docname: str) -> PurePosixPath:
 
 def _data(site: Site, page: Page, wanted: set[str]) -> dict[str, str]:
     """Give those files of a page's studies that are wanted."""
-    from gpuguide.recordings.codec import dumps
+    from gpuguide.recordings.plain import dumps
 
     recording = site.state(page.name).shown if page.format == "script" else None
     texts: dict[str, str] = {}
     for study, results in (recording.studies if recording else {}).items():
         csv, json = _data_names(page.name, study)
         if csv in wanted:
-            texts |= {csv: results.table().csv(), json: dumps(results, read_back=False)}
+            texts |= {csv: results.table().csv(), json: dumps(results)}
     return texts
 
 

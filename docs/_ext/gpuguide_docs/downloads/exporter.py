@@ -140,7 +140,7 @@ def _measured(recording: Recording | None, needs_gpu: bool) -> str:
     if recording is None:
         return "Its code has not been measured yet, so numbers are missing in the text."
     where = measured_on(recording, gpu=needs_gpu)
-    return f"The numbers in the text were measured on {where} (run {recording.run_id}). Yours will differ."
+    return f"The numbers in the text were measured on {where} (run {recording.name}). Yours will differ."
 
 
 def _served(site_url: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from sphinx.errors import ExtensionError
 
 from gpuguide.errors import GpuGuideError
+from gpuguide.recordings import harness
 from gpuguide_docs.lint.prose import Paragraph, markdown_paragraphs
 from gpuguide_docs.lint.rules import PageText, Problem, Recorded, page_problems, recorded, typed_figures
 from gpuguide_docs.pages.layout import Layout
@@ -63,7 +64,7 @@ def page_report(site: Site, page: Page, *, strict: bool = False) -> Report:
 
 
 def other_problems(layout: Layout) -> list[Report]:
-    """Look for typed figures outside of the guide's pages: loose pages, README, exercises, topics."""
+    """Look for typed figures outside of the guide's pages, and for a change of the harness."""
     package = layout.source / "gpuguide"
     markdown = [*sorted(layout.docs.glob("*.md")), layout.root / "README.md"]
     markdown += sorted((package / "exercises").rglob("*.md"))
@@ -79,6 +80,8 @@ def other_problems(layout: Layout) -> list[Report]:
         if problems:
             name = path.relative_to(layout.root).as_posix()
             reports.append(Report(name, name, problems))
+    if why := harness.problem(layout.source):
+        reports.append(Report("harness", f"src/{harness.FILE}", [Problem(0, why)]))
     return reports
 
 

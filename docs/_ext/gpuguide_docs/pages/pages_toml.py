@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -222,15 +223,11 @@ def read_pages(layout: Layout) -> tuple[Page, ...]:
 
 
 def _document(layout: Layout) -> dict[str, Any]:
-    from gpuguide.errors import RecordingError
-    from gpuguide.recordings.limits import read_toml, toml_text
-
     try:
-        # By the reader of recordings: tomllib alone takes over a minute for a key of 50 000 dotted parts.
-        document = read_toml(toml_text(layout.pages_toml), layout.pages_toml.name)
+        document = tomllib.loads(layout.pages_toml.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise PagesError(f"{layout.pages_toml} is missing: it lists the guide's sections and pages") from None
-    except RecordingError as error:
+    except ValueError as error:
         raise PagesError(f"{layout.pages_toml} is not valid TOML: {error}") from None
     for key in document:
         _one_of(key, ("section", "page"), "pages.toml: table")

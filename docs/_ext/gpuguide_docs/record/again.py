@@ -21,7 +21,7 @@ from gpuguide_docs.pages.pages_toml import PagesError
 from gpuguide_docs.record import recorder
 
 if TYPE_CHECKING:
-    from gpuguide.recordings.recording import FormerRun, Recording
+    from gpuguide.recordings.recording import Recording, Run
     from gpuguide.results.starts import Expected
 
 __all__ = ["Reading", "Trial", "compare", "leave_one_out", "main", "readings", "report", "shortcomings"]
@@ -294,7 +294,7 @@ def _starts(recording: Recording) -> set[str]:
     return {run.provenance.start for run in _runs(recording)}
 
 
-def _runs(recording: Recording) -> Sequence[Recording | FormerRun]:
+def _runs(recording: Recording) -> Sequence[Run]:
     """Return all runs, the newest first."""
     return [recording, *recording.runs]
 

@@ -15,8 +15,8 @@ from gpuguide_docs.pages.cells import Cell
 __all__ = ["CellError", "plain_text", "refuse_figures", "run_cell", "value_text"]
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-# What a reader of recordings refuses: see gpuguide.recordings.plain_text. Written out again, since only code
-# of this room, which is in the measuring key, may decide what a recording says.
+# Controls but newline and tab, line breaks that only some programs know, reordering marks, surrogates: a
+# program that draws progress prints some of them, and none may leave the block that shows the text.
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -110,8 +110,7 @@ def plain_text(text: str) -> str:
     Returns
     -------
     str
-        Without colours; of a line that was written over, what remained; with no character that
-        `gpuguide.recordings.plain_text.check_text` refuses.
+        Without colours; of a line that was written over, what remained; a mark in place of other controls.
 
     Examples
     --------

@@ -7,9 +7,7 @@ import dataclasses
 import gc
 import json
 import os
-import shutil
 import sys
-import tempfile
 import time
 import types
 import warnings
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from gpuguide.results.ceilings import Ceilings
     from gpuguide.results.results import Results
 
-__all__ = ["PageRun", "main", "named_results", "run_page", "save_checked"]
+__all__ = ["PageRun", "main", "named_results", "run_page"]
 
 # Device times of two runs typically differ by 0.4 %, so this is more than noise.
 _DRIFT = 0.02
@@ -56,7 +54,6 @@ class PageRun:
         self._main = types.ModuleType("__main__", "")
         self.namespace: dict[str, Any] = vars(self._main)
         self.cells: list[CellOutput] = []
-        self.modules: set[str] = set()
 
     def run(self, cells: Sequence[Cell]) -> None:
         """Run recorded cells; the first error ends the run.
@@ -75,8 +72,6 @@ class PageRun:
 
         printed, value = run_cell(cell, self.namespace, str(self.script))
         refuse_figures(cell, str(self.script))
-        # Each time: a cell may take a module out again.
-        self.modules |= set(sys.modules)
         names = recorded_names(cell.content, self.namespace)
         # Of results and studies the data is kept: their tables are made when the page is built.
         shows = value.name if isinstance(value, Results) else ""
@@ -99,7 +94,7 @@ class PageRun:
 
 
 def recorded_cells_of(script: Path) -> list[Cell]:
-    """Read the recorded cells of a page, and make sure that they are those that the measuring key holds.
+    """Read the recorded cells of a page, and make sure that they are those that the key holds.
 
     Parameters
     ----------
@@ -128,40 +123,17 @@ def recorded_cells_of(script: Path) -> list[Cell]:
     return found
 
 
-def loaded_modules(names: set[str], source: Path) -> set[str]:
-    """Give the modules that a page ran on, each of which must come from the tree that is digested.
-
-    Parameters
-    ----------
-    names : set of str
-        Of ``sys.modules`` after each recorded cell.
-    source : pathlib.Path
-        Folder that holds ``gpuguide``.
-
-    Returns
-    -------
-    set of str
-        With the module that was started as the process's own, which Python calls ``__main__``.
-
-    Raises
-    ------
-    gpuguide.errors.ArgumentError
-        If a module that counts was loaded from elsewhere.
-    """
+def refuse_other_tree(source: Path) -> None:
+    """Raise ArgumentError unless the package was loaded from the tree whose code is digested."""
+    import gpuguide
     from gpuguide.errors import ArgumentError
-    from gpuguide.recordings.keys import measuring_modules, module_path
 
-    started = getattr(sys.modules["__main__"], "__spec__", None)
-    found = names | ({started.name} if started else set())
-    for name in measuring_modules(found):
-        file = getattr(sys.modules.get(name), "__file__", None)
-        expected = module_path(name, source)
-        if file and Path(file).resolve() != expected.resolve():
-            raise ArgumentError(
-                f"module {name} was loaded from {file}, and not from {expected}; "
-                "record with `make record` in the tree that is measured"
-            )
-    return found
+    found, expected = Path(gpuguide.__file__).resolve().parent, (source / "gpuguide").resolve()
+    if found != expected:
+        raise ArgumentError(
+            f"gpuguide was loaded from {found}, and not from {expected}; "
+            "record with `make record` in the tree that is measured"
+        )
 
 
 def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]:
@@ -234,8 +206,9 @@ def run_page(
     """
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.measure.session import recording_session
-    from gpuguide.recordings.keys import measuring_key
-    from gpuguide.recordings.recording import Recording
+    from gpuguide.recordings import store as recordings
+    from gpuguide.recordings.keys import key_of
+    from gpuguide.recordings.recording import Run
 
     page = next(page for page in read_pages(layout) if page.name == name)
     script = page.script(layout)
@@ -262,81 +235,27 @@ def run_page(
     studies = {key: _with_warnings(results, warned) for key, results in session.studies.items()}
     code = [cell.content for cell in cells]
     with steps.step("saving"):
-        keys = measuring_key(code, loaded_modules(run.modules, layout.source), layout.source)
-    digests = dict(keys.parts)
-    recording = Recording(
+        refuse_other_tree(layout.source)
+        key = key_of(code, layout.source)
+    measured = Run(
         machine=machine,
         page=name,
         provenance=provenance,
-        keys=keys,
+        key=key,
         studies=studies,
         facts=dict(session.facts),
         ceilings=ceilings,
         names=names,
         arrays=dict(session.arrays),
-        cells=tuple(
-            dataclasses.replace(cell, digest=digests[f"cell {i}"]) for i, cell in enumerate(run.cells, 1)
-        ),
+        cells=tuple(dataclasses.replace(cell, digest=key.cells[cell.cell]) for cell in run.cells),
     )
     if told.quick:
         return tuple(warned), None
     # Asked again: on some systems nothing ended this process when its recorder died.
     stop_without(told.recorder)
     with steps.step("saving"):
-        saved, remarks = save_checked(recording, told.into or layout.recorded)
+        saved, remarks = recordings.add(measured, told.into or layout.recorded)
     return (*warned, *remarks), saved
-
-
-def save_checked(recording: Recording, root: Path) -> tuple[Recording, tuple[str, ...]]:
-    """Add a run to its recording once that was tried, read back, and found equal to what was measured.
-
-    Parameters
-    ----------
-    recording : Recording
-        What was measured.
-    root : pathlib.Path
-        Folder of the recordings.
-
-    Returns
-    -------
-    saved : Recording
-        As it is kept, with the former runs.
-    remarks : tuple of str
-        What the former runs make one say of the new one, as `gpuguide.recordings.store.add` gives it.
-
-    Raises
-    ------
-    gpuguide.errors.RecordingError
-        If it is read as something else; names what differs. The former recording stays.
-    """
-    from gpuguide.errors import RecordingError
-    from gpuguide.recordings import store as recordings
-
-    with tempfile.TemporaryDirectory() as trial:
-        folder = Path(trial) / recording.machine / recording.page
-        former = root / recording.machine / recording.page
-        if former.is_dir():
-            shutil.copytree(former, folder, symlinks=True)
-        tried, _ = recordings.add(recording, Path(trial))
-        read = recordings.read(folder, complete=True)
-    expected = dataclasses.replace(recording, runs=tried.runs)
-    for field in dataclasses.fields(recording):
-        measured, found = getattr(expected, field.name), getattr(read, field.name)
-        if field.name not in ("run_id", "folder", "counters") and found != measured:
-            raise RecordingError(
-                f"what was written is not read back as it was measured: {_difference(measured, found)}",
-                file=f"{recording.machine}/{recording.page}",
-                field=field.name,
-            )
-    return recordings.add(recording, root)
-
-
-def _difference(measured: object, found: object) -> str:
-    """Name the first place where two texts of values differ, with what stands there."""
-    one, other = repr(measured), repr(found)
-    start = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
-    near = slice(max(0, start - 20), start + 40)
-    return f"expected ...{one[near]}..., got ...{other[near]}..."
 
 
 def _with_warnings(results: Results, warned: Sequence[str]) -> Results:
@@ -376,20 +295,15 @@ def _drift(first: float | None, last: float | None) -> list[str]:
 
 
 def _measure_ceilings(path: Path) -> None:
-    from gpuguide.errors import RecordingError
     from gpuguide.machine.device import require_gpu
     from gpuguide.measure.ceilings import measure
     from gpuguide.measure.clocks import CupyClock
-    from gpuguide.recordings.codec import to_json
+    from gpuguide.recordings.plain import dumps
 
     device = require_gpu()
     clock: Any = CupyClock()
     found = measure(clock, device)
-    path.write_text(json.dumps(to_json(found)), encoding="utf-8")
-    # Every page of the session will read this file, so it must hold just what was measured.
-    if _read_ceilings(path) != found:
-        path.unlink()
-        raise RecordingError("the ceilings are not read back as they were measured")
+    path.write_text(dumps(found), encoding="utf-8")
 
 
 def _machine(told: argparse.Namespace) -> str:
@@ -403,10 +317,10 @@ def _machine(told: argparse.Namespace) -> str:
 def _read_ceilings(path: Path | None) -> Ceilings | None:
     if path is None:
         return None
-    from gpuguide.recordings.codec import from_json
+    from gpuguide.recordings.plain import loads
     from gpuguide.results.ceilings import Ceilings
 
-    return from_json(Ceilings, json.loads(path.read_text(encoding="utf-8")), str(path))
+    return loads(Ceilings, path.read_text(encoding="utf-8"), str(path))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,6 +1,6 @@
 """The process that a page is recorded in: its options, and how it is started, watched and ended.
 
-Both sides load this module, the recorder and the process itself, so that it counts in the measuring key.
+Both sides load this module, the recorder and the process itself.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ def commit_of(root: Path) -> str:
     -------
     str
         ``GPUGUIDE_COMMIT`` where it is set; else from git, with ``+dirty`` when files differ; else
-        ``"unknown"``. A build machine may have neither git nor a checkout; the measuring key decides, the
-        commit informs.
+        ``"unknown"``. A build machine may have neither git nor a checkout; the key decides, the commit
+        informs.
     """
     given = os.environ.get("GPUGUIDE_COMMIT", "")
     if given:

@@ -266,7 +266,7 @@ def former_times(pages: Sequence[Page], machine: str, root: Path) -> dict[str, f
     found = {}
     for page in pages:
         try:
-            recording = recordings.load_or_none(page.name, machine, root, complete=False)
+            recording = recordings.load_or_none(page.name, machine, root)
         except GpuGuideError:  # of another format, or damaged: it is about to be replaced
             continue
         if recording is not None and recording.provenance.run_time_s:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
-from gpuguide.recordings.format import check_texts
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.on_all_cores import begin
@@ -43,7 +42,7 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "6"
+_SCHEMA = "7"
 _STATES_A_FACT = re.compile(r"\b(?:fact|explained)\(")
 
 
@@ -146,11 +145,11 @@ def drawing_key(states: States, cells: tuple[Cell, ...], digest: str) -> str:
     str
         Hexadecimal SHA-256.
     """
-    from gpuguide.recordings import canonical
+    from gpuguide.recordings.keys import cell_digest
 
     code = states.drawing_code
     parts = [_SCHEMA, digest, _tools(), _contents(code, tuple(path.stat().st_mtime_ns for path in code))]
-    parts += [canonical.digest(cell.content) for cell in cells]
+    parts += [cell_digest(cell.content) for cell in cells]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -163,7 +162,7 @@ def _tools() -> str:
 @functools.lru_cache(maxsize=4)
 def _contents(paths: tuple[Path, ...], _stamps: tuple[int, ...]) -> str:
     # The stamps only tell the cache that a file was edited between two builds of one process.
-    # The bytes, not the canonical form: drawing anew after an edit of a comment costs little.
+    # The bytes, not the tokens: drawing anew after an edit of a comment costs little.
     whole = hashlib.sha256()
     for path in paths:
         whole.update(f"{path.name} {file_digest(path)}".encode())
@@ -285,7 +284,7 @@ def _waits(folder: Path, page: str, states: States) -> bool:
 
 @contextmanager
 def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
-    """Collect which recordings are read meanwhile: folder -> hash of the manifest."""
+    """Collect which recordings are read meanwhile: folder -> its digest."""
     seen: dict[str, str] = {}
     read: Callable[..., Any] = recordings.read
 
@@ -298,7 +297,7 @@ def _reads(page: str, states: States) -> Iterator[dict[str, str]]:
                 raise _OtherPageWaitsError(path.name)
         finally:
             recordings.read = noting
-        seen[str(path)] = file_digest(path / "run.json")
+        seen[str(path)] = recordings.digest(path)
         return recording
 
     recordings.read = noting
@@ -317,22 +316,18 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
 
 
 def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | None:
-    """Read what was kept, as strictly as a recording; an entry that is not as it should be is dropped."""
+    """Read what was kept; an entry that is damaged is dropped."""
     if folder in states.kept:
         return states.kept[folder]
     if not folder.exists():
         return None
     try:
         outputs, reads, stated = read_kept(folder)
-        check_texts(stated, "outputs.json")
         if len(outputs) != n_cells:
             raise RecordingError(f"expected outputs of {n_cells} cells, got {len(outputs)}")
         for path, digest in reads:
             read = Path(path)
-            # The kept file is data, and may name folders of recordings alone.
-            if read.parents[1:2] not in ((states.layout.recorded,), (recordings.ROOT,)) or read.is_symlink():
-                raise RecordingError(f"expected a folder of recordings, got {path!r}")
-            if file_digest(read / "run.json") != digest or _waits(read, page, states):
+            if recordings.digest(read) != digest or _waits(read, page, states):
                 return None
     except (OSError, RecordingError):
         shutil.rmtree(folder, ignore_errors=True)

@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree
 
 from gpuguide.errors import RecordingError
-from gpuguide.recordings.codec import ODD_CHARACTERS, dumps, from_json
-from gpuguide.recordings.format import label, parse, read_file
+from gpuguide.recordings.plain import dumps, loads
 from gpuguide.recordings.recording import Stated
 from gpuguide_docs.pages.files import write_if_changed
 
@@ -20,7 +18,6 @@ __all__ = [
     "Output",
     "Picture",
     "admonition",
-    "check_svg",
     "comment",
     "folded_cell",
     "image",
@@ -34,6 +31,7 @@ __all__ = [
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
 # Control characters have no place in HTML; tab and line break do.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # What str.splitlines takes for the end of a line.
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _INDENT = "   "
@@ -249,7 +247,7 @@ class _KeptPicture:
 
 @dataclass(frozen=True)
 class _KeptOutput:
-    """Texts by lines, as in a recording, whose codec takes no long ones."""
+    """Texts by lines."""
 
     stdout: tuple[str, ...]
     html: tuple[str, ...]
@@ -258,7 +256,7 @@ class _KeptOutput:
 
 @dataclass(frozen=True)
 class _Kept:
-    """``outputs.json``: what was put out, what was read for it (folder, hash of its manifest), and stated."""
+    """``outputs.json``: what was put out, what was read for it (folder, its digest), and stated."""
 
     reads: tuple[tuple[str, str], ...]
     stated: Stated
@@ -266,28 +264,6 @@ class _Kept:
 
 
 _OUTPUTS = "outputs.json"
-_PICTURE_NAME = re.compile(r"\d{1,4}-\d{1,4}\.svg", re.ASCII)
-# Possessive, so that one pass decides.
-_OUR_HTML = re.compile(
-    r"(?:[^<>]++|</?(?:table|caption|thead|tbody|tfoot|tr|th|td|sup|sub|br|div|span|p|b|strong|em|code|pre)"
-    r'(?: (?:class|scope|rowspan|colspan)="[^"<>]*+")*+ ?/?>)*+'
-)
-# url(#name) is a clip path or a marker of the same picture.
-_ACTS = re.compile(r"url\((?!#)|@import|javascript:|expression\(", re.IGNORECASE)
-# Elements that run, fetch, link, or change the picture once it is shown.
-_ACTING = (
-    "script",
-    "foreignObject",
-    "iframe",
-    "object",
-    "embed",
-    "a",
-    "animate",
-    "set",
-    "handler",
-    "audio",
-    "video",
-)
 
 
 def save_outputs(
@@ -305,7 +281,7 @@ def save_outputs(
     outputs : sequence of Output or None
         None for a cell without output.
     reads : mapping of str to str, optional
-        Folders of recordings that the cells read, and the hashes of their manifests.
+        Folders of recordings that the cells read, and their digests.
     stated : Stated, optional
         What the cells stated.
 
@@ -337,12 +313,12 @@ def save_outputs(
 def _stored(text: str) -> tuple[str, ...]:
     # `literal` shows no colours, every kind of line break as one, and control characters by this mark.
     plain = _BREAKS.sub("\n", _ANSI.sub("", text))
-    plain = ODD_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", plain)
+    plain = _ODD.sub("\N{REPLACEMENT CHARACTER}", plain)
     return tuple(plain.split("\n"))
 
 
 def read_outputs(folder: Path) -> tuple[Output | None, ...]:
-    """Read the outputs that `save_outputs` kept, as strictly as a recording.
+    """Read the outputs that `save_outputs` kept.
 
     Parameters
     ----------
@@ -357,76 +333,36 @@ def read_outputs(folder: Path) -> tuple[Output | None, ...]:
     Raises
     ------
     gpuguide.errors.RecordingError
-        If the folder does not hold just that, or something in it could act in a page.
+        If the folder does not hold just that.
     """
     return read_kept(folder)[0]
 
 
 def read_kept(folder: Path) -> tuple[tuple[Output | None, ...], tuple[tuple[str, str], ...], Stated]:
     """Read outputs as `read_outputs` does, with what was read for them and what was stated."""
-    where = label(folder, _OUTPUTS)
-    kept = from_json(_Kept, parse(read_file(folder, _OUTPUTS), where), where)
+    kept = loads(_Kept, (folder / _OUTPUTS).read_bytes(), _OUTPUTS)
     cells = tuple(None if cell is None else _output(folder, cell) for cell in kept.cells)
     return cells, kept.reads, kept.stated
 
 
 def _output(folder: Path, cell: _KeptOutput) -> Output:
-    html = "\n".join(cell.html)
-    if not _OUR_HTML.fullmatch(html):
-        raise RecordingError("expected a table, got other markup", file=label(folder, _OUTPUTS), field="html")
     pictures = []
     for each in cell.pictures:
-        if not _PICTURE_NAME.fullmatch(each.file):
-            raise RecordingError(
-                "expected names such as 0-1.svg", file=label(folder, _OUTPUTS), field="pictures"
-            )
-        data = _kept_svg(folder, each.file, each.sha256)
-        narrow = _kept_svg(folder, _narrow(each.file), each.narrow_sha256) if each.narrow_sha256 else b""
+        data = _kept_svg(folder / each.file, each.sha256)
+        narrow = _kept_svg(folder / _narrow(each.file), each.narrow_sha256) if each.narrow_sha256 else b""
         pictures.append(Picture(data, each.alt, narrow))
-    return Output("\n".join(cell.stdout), html, tuple(pictures))
+    return Output("\n".join(cell.stdout), "\n".join(cell.html), tuple(pictures))
 
 
 def _narrow(name: str) -> str:
     return f"{name.removesuffix('.svg')}-narrow.svg"
 
 
-def _kept_svg(folder: Path, file: str, sha256: str) -> bytes:
-    data = read_file(folder, file)
+def _kept_svg(path: Path, sha256: str) -> bytes:
+    data = path.read_bytes()
     if _sha256(data) != sha256:
-        raise RecordingError("the picture is another than was kept", file=label(folder, file))
-    check_svg(data, label(folder, file))
+        raise RecordingError("the picture is another than was kept", file=path.name)
     return data
-
-
-def check_svg(data: bytes, file: str) -> None:
-    """Refuse a picture that is more than a picture: that holds code, or fetches something."""
-    # Matplotlib writes a document type without declarations of its own.
-    if b"<!ENTITY" in data or b"<!ATTLIST" in data or data.count(b"<!DOCTYPE") > 1:
-        raise RecordingError("expected an SVG without declarations", file=file)
-    try:
-        elements = list(ElementTree.fromstring(data).iter())
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        raise RecordingError(f"expected an SVG: {error}", file=file) from None
-    if _local(elements[0].tag) != "svg":
-        raise RecordingError("expected an SVG, got another kind of XML", file=file)
-    for element in elements:
-        if _local(element.tag) in _ACTING or (_local(element.tag) == "style" and len(element)):
-            raise RecordingError(f"expected a picture, got the element {_local(element.tag)!r}", file=file)
-        texts = [element.text or ""] if _local(element.tag) == "style" else []
-        for name, value in element.attrib.items():
-            local = _local(name)
-            # Matplotlib keeps a heat map inside an SVG as PNG.
-            fetches = local in ("href", "src") and not value.startswith(("#", "data:image/png;base64,"))
-            if local.lower().startswith("on") or fetches:
-                raise RecordingError(f"expected a picture, got the attribute {local!r}", file=file)
-            # An href was looked at above; the path of a line (d) cannot act, and is long.
-            texts += [] if local in ("href", "d") else [value]
-        if any(_ACTS.search(text) for text in texts):
-            raise RecordingError("expected a picture, got a style that acts", file=file)
-
-
-def _local(name: object) -> str:
-    return str(name).rpartition("}")[2]
 
 
 def _sha256(data: bytes) -> str:

@@ -46,7 +46,7 @@ class PageState:
     reason : str
         Of a page whose entry says so, why it waits; a current one may wait for more machine starts.
     digest : str
-        SHA-256 of the recording's manifest, which holds the hashes of its other files; "" without one.
+        SHA-256 of the recording's files; "" without any.
     """
 
     page: str
@@ -109,7 +109,10 @@ class States:
     @cached_property
     def _code(self) -> str:
         """Digest of all code, by which a page is current or stale."""
-        source, whole = self.layout.source, hashlib.sha256()
+        from gpuguide.recordings.harness import FILE
+
+        source = self.layout.source
+        whole = hashlib.sha256(file_digest(source / FILE).encode())
         for root in (source / "gpuguide", source.parent / "docs" / "_ext"):
             for path in sorted(root.rglob("*.py")):
                 whole.update(f"{path.relative_to(root)} {file_digest(path)}\n".encode())
@@ -157,16 +160,13 @@ class States:
         return self._known[name]
 
     def _find(self, page: Page) -> PageState:
-        from gpuguide.recordings.counters import FILE as COUNTERS
+        from gpuguide.recordings import store as recordings
 
         recording = checked_recording(page.name, page.machine, self.layout, self._code)
         if recording is None:
             return PageState(page.name, "pending" if page.waits else "missing", reason=page.waits)
-        folder = recording.folder or Path()
-        digest = file_digest(folder / "run.json")
+        digest = recordings.digest(recording.folder or Path())
         changed = self._changes(page, recording, digest)
-        # Beside the runs and not in their manifest: they are counted later.
-        digest += file_digest(folder / COUNTERS) if recording.counters else ""
         status: Status = "current" if not changed else "pending" if page.waits else "stale"
         return PageState(page.name, status, recording, changed, page.waits, digest)
 

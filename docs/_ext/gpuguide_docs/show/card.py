@@ -151,8 +151,8 @@ def _recorded(recording: Recording) -> Iterator[tuple[str, str]]:
     p = recording.provenance
     yield "date", _date(p)
     yield "commit", p.commit
-    yield "measuring key", recording.keys.measuring[:16]
-    yield "run", recording.run_id
+    yield "harness", f"version {recording.key.harness}"
+    yield "run", recording.name
     yield "run time", _amount(p.run_time_s, "s")
     yield "peak GPU memory", _amount(p.peak_memory_bytes, "B")
 
@@ -222,8 +222,7 @@ def _field(name: str, *body: nodes.Node) -> nodes.field:
 def _raw_files(recording: Recording, docs: Path) -> Iterator[nodes.Node]:
     if recording.folder is None:
         return
-    names = ["run.json", "measurements.json", *(["earlier.json"] if recording.runs else [])]
-    for number, name in enumerate(names):
+    for number, name in enumerate(reversed(recording.files)):
         if number:
             yield nodes.Text(" · ")
         yield download(name, (recording.folder / name).relative_to(docs.parent).as_posix(), up=True)
@@ -254,5 +253,5 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
 
 def _citation(page: Page, recording: Recording) -> str:
     where, commit = measured_on(recording), recording.provenance.commit
-    run = f"run {recording.run_id}" + (f", commit {commit}" if commit else "")
+    run = f"run {recording.name}" + (f", commit {commit}" if commit else "")
     return f"The gpuguide developers, “{page.title}”, gpuguide, measured on {where}, {run}."

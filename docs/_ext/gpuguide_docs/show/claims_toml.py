@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,15 +64,14 @@ def read_claims(path: Path) -> dict[str, Claim]:
     Raises
     ------
     ArgumentError
-        If an entry lacks a key or has a wrong value; the message names both.
-    RecordingError
-        If the file is not TOML, or larger or deeper than a person would write.
+        If the file is not TOML, or an entry lacks a key or has a wrong value; the message names both.
     """
-    from gpuguide.recordings.limits import read_toml, toml_text
-
     if not path.exists():
         return {}
-    document = read_toml(toml_text(path), path.name)
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ArgumentError(f"{path.name}: expected TOML: {error}") from None
     titles = {name: entry["title"] for name, entry in document.get("sources", {}).items()}
     return {name: _claim(name, entry, titles) for name, entry in document.get("claims", {}).items()}
 

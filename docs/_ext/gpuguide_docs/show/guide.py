@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuguide.recordings.recording import FormerRun
+from gpuguide.recordings.recording import Run
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import FactOverStarts
 from gpuguide.statements import DrawnPage
@@ -133,22 +133,24 @@ class GpuGuide:
 
 
 def _run_by_run(recording: Recording) -> list[tuple[str, GpuGuideCells]]:
-    """Give what each run alone measured, oldest first; a former run has neither samples nor arrays."""
-    newest = FormerRun(
-        recording.keys.measuring,
+    """Give what each run alone measured, oldest first; arrays are those of the newest."""
+    newest = Run(
+        recording.machine,
+        recording.page,
         recording.provenance,
-        {
+        recording.key,
+        facts={
             name: (fact.newest if isinstance(fact, FactOverStarts) else None) or fact
             for name, fact in recording.facts.items()
         },
-        recording.ceilings,
-        {name: study.runs[-1] for name, study in recording.studies.items()},
+        ceilings=recording.ceilings,
+        studies={name: study.runs[-1] for name, study in recording.studies.items()},
+        arrays=recording.arrays,
     )
     runs = []
     for run in (*recording.runs, newest):
-        arrays = recording.arrays if run is newest else {}
         results = _by_name(recording, run.studies)
-        cells = GpuGuideCells(results, run.facts, run.ceilings, arrays, quick=True)
+        cells = GpuGuideCells(results, run.facts, run.ceilings, run.arrays, quick=True)
         runs.append((run.provenance.start, cells))
     return runs
 

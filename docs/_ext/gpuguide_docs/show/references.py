@@ -204,15 +204,12 @@ class Number:
         Value and unit.
     detail : str
         Subject or ratio, machine starts and samples, range, size, remarks and machine.
-    run_id : str
-        Run that it comes from.
     short : str
         The text without the name of the work that it counts, for where that stands beside it.
     """
 
     text: str
     detail: str
-    run_id: str
     short: str
 
 
@@ -285,7 +282,7 @@ def resolve(reference: Reference, recording: Recording) -> Number:
         results = recording.studies[reference.name]
         short, detail = (_quantity if reference.kind == "cell" else _crossover)(reference, results)
         text = _with_noun(short, reference)
-    return Number(text, f"{detail}; {measured_on(recording, starts=False)}", recording.run_id, short)
+    return Number(text, f"{detail}; {measured_on(recording, starts=False)}", short)
 
 
 def _with_noun(text: str, reference: Reference) -> str:
