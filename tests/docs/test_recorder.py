@@ -376,7 +376,7 @@ def test_a_killed_recorder_takes_its_page_with_it(recordable):
     wait_until(lambda: not is_running(page), 10)
     os.kill(started, signal.SIGKILL)
     after = recordable.recordings()
-    assert {name.split("/")[1] for name in after if after[name] != before.get(name)} == {"toy"}, ran.output
+    assert {name.split("/")[1] for name in after if after[name] != before.get(name)} == {"toy"}
 
 
 def test_a_page_whose_recorder_is_gone_does_not_begin(recordable, tmp_path):
