@@ -14,8 +14,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
-from _pytest.unraisableexception import gc_collect_iterations_key
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
@@ -26,8 +24,6 @@ HERE = Path(__file__).parent
 LONG_FIRST = ("docs", "browser", "topics", "exercises/test_kernel_mutants.py", "exercises")
 # Much more than the files of a whole run take together.
 MOST_WRITTEN_BYTES = 4 << 30
-# Of pytest's own `--durations-min`.
-SHOWN_S = 0.005
 # This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
 # them compiled, though none may write beside the sources.
 sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
@@ -72,15 +68,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sphinx-examples", metavar="FILE", help="what Sphinx's doctest builder wrote")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):
-        # A process of xdist, of whose end nobody reads the status. Registered before the others, this is
-        # called after them: to take apart all that was made would take seconds.
-        atexit.register(os._exit, 0)
-    # At its end pytest looks five times for objects whose end raises an error, as PyPy wants it.
-    config.stash[gc_collect_iterations_key] = 1
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long, so that no processor is left with it while the others have none."""
 
@@ -90,27 +77,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, long in enumerate(LONG_FIRST) if path.is_relative_to(long)), len(LONG_FIRST))
 
     items.sort(key=lambda item: place(item.path))
-
-
-def pytest_collection_finish() -> None:
-    """Let the collector look at nothing of what there is by now: it stays to the end."""
-    gc.freeze()
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a test in a process of xdist, and send no reports that nobody would see.
-
-    Of three reports of each of ten thousand tests, two say that fixtures were set up and taken down. One is
-    sent if that failed, or took as long as what `--durations` shows.
-    """
-    if not hasattr(item.config, "workerinput"):
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or not report.passed or report.duration >= SHOWN_S:
-            item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
