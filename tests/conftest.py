@@ -1,4 +1,4 @@
-"""The marker `gpu`, and ways to run a snippet in a Python of its own, with or without Numba's simulator."""
+"""The marker `gpu`, and ways to run a snippet in a fresh Python, with or without Numba's simulator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import pytest
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
-from warm_python import WarmPython
 
 HERE = Path(__file__).parent
 # Folders whose tests build sites, drive a browser, or simulate, compile and trace kernels.
@@ -96,34 +95,20 @@ def why_no_gpu() -> str | None:
     return None
 
 
-@cache
-def warm_simulator() -> WarmPython:
-    """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
-    modules = ("quick_simulator", "first_compilation", "gpuguide.measure.study")
-    # Functions for the CPU are compiled there to be right, not to be quick.
-    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"}
-    shared = Path(os.environ["GPUGUIDE_COMPILED_ONCE"]) / "simulator"
-    return WarmPython(modules, options=("-W", "error"), env=env, shared=shared)
-
-
 @pytest.fixture
 def fresh_python() -> Callable[..., str]:
-    """Run a snippet in a Python of its own that turns warnings into errors; return what it printed.
+    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed."""
 
-    A fresh one, but for the simulator, where it is a copy of one that has imported Numba and
-    `quick_simulator`; ``quick=False`` gives a fresh one there, too, with Numba's own schedule of threads.
-    """
-
-    def run(snippet: str, *, timeout: float = 120, quick: bool = True, **variables: str) -> str:
+    def run(snippet: str, *, timeout: float = 120, **variables: str) -> str:
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
-        environment |= variables
-        if quick and "NUMBA_ENABLE_CUDASIM" in variables:
-            done = warm_simulator().run(["-c", snippet], env=environment, timeout_s=timeout)
-        else:
-            command = [sys.executable, "-W", "error", "-c", snippet]
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-            )
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", snippet],
+            env=environment | variables,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         assert not done.stderr
         return done.stdout
@@ -133,5 +118,5 @@ def fresh_python() -> Callable[..., str]:
 
 @pytest.fixture
 def simulator_python(fresh_python: Callable[..., str]) -> Callable[..., str]:
-    """Run a snippet in a Python of its own whose kernels run in Numba's simulator; return what it printed."""
+    """Run a snippet in a fresh Python whose kernels run in Numba's simulator; return what it printed."""
     return lambda snippet, **options: fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1", **options)
