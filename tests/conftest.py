@@ -23,10 +23,6 @@ HERE = Path(__file__).parent
 LONG_FIRST = ("docs", "browser", "topics", "exercises/test_kernel_mutants.py", "exercises")
 # Much more than the files of a whole run take together.
 MOST_WRITTEN_BYTES = 4 << 30
-# This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
-# them compiled, though none may write beside the sources.
-sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
-sys.dont_write_bytecode = False
 
 
 def has_room(folder: str) -> bool:
@@ -50,15 +46,12 @@ def made_in_memory(memory: Path) -> str:
 if "TMPDIR" not in os.environ and has_room("/dev/shm"):
     os.environ["TMPDIR"] = tempfile.tempdir = made_in_memory(Path("/dev/shm"))
     atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
-# What Pythons compile of trees that tests copy: see `compiled_once`.
-if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
-    os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, os.environ["GPUGUIDE_COMPILED_ONCE"])
 # The library of NumPy's linear algebra keeps threads that wait by turning; the tests use all processors.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests make millions of small objects and drop most: searching for cycles as often as Python does by default
 # takes a tenth of their time.
 gc.set_threshold(100_000, 20, 50)
+# Fresh Pythons keep what they compile.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 

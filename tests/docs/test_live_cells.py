@@ -160,7 +160,7 @@ def test_what_the_user_set_ipython_up_to_do_is_left_out(project, tmp_path):
     project.edit("docs/live.md", "answer() + 1", "answer() + 2")
     ran = project.run(
         "-m", "sphinx", "-q", "-c", ".", "-d", "docs/_build/doctrees", "docs", "docs/_build/html",
-        IPYTHONDIR=str(tmp_path), PYTHONPATH=f"{project.root}/docs/_ext",
+        IPYTHONDIR=str(tmp_path),
     )  # fmt: skip
     assert ran.code == 0, ran.output
     assert "<pre>The answer is 41\n</pre>" in page(project, "live")

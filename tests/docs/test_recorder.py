@@ -24,7 +24,6 @@ from gpuguide_docs.record import process
 from gpuguide_docs.record.page_run import save_checked
 from gpuguide_docs.record.process import START, Outcome, run_process
 from gpuguide_docs.record.recorder import Course, former_times, told
-from warm_python import COMPILED_ONCE
 
 ADD = "values = np.arange(4)"
 
@@ -381,14 +380,13 @@ time.sleep(20)
 def interrupted(project: Project, number: int) -> tuple[int, str, list[int]]:
     """Record until `pictures` has begun, send a signal; return status, output and the page's processes."""
     project.edit("examples/later/pictures.py", "import gpuguide as gg\n", f"{SLEEP}import gpuguide as gg\n")
-    path = os.pathsep.join([str(project.layout.docs / "_ext"), str(project.layout.source), COMPILED_ONCE])
     # No pipe: when the recorder is killed, what its page started would hold it open.
     printed = project.root / "printed.txt"
     with printed.open("w") as output:
         recorder = subprocess.Popen(
             [sys.executable, "-m", "gpuguide_docs.record.recorder", "--machine", MACHINE, "--allow-cpu"],
             cwd=project.root,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": project.path},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
