@@ -12,8 +12,6 @@ UPGRADE ?=
 INTO ?=
 RECORDED ?=
 LEAVE_ONE_OUT ?=
-OLD ?=
-REASON ?=
 OUT := docs/_build
 # Brought along by `make wheelhouse`; elsewhere the topic looks for an installed one.
 export GPUGUIDE_PRIMESIEVE ?= $(wildcard $(CURDIR)/.whl/lib/libprimesieve.so)
@@ -27,7 +25,7 @@ REFERENCE := $(OUT)/reference/ready
 # One more than the processors: a process that reads a page with live cells waits for the one that runs them, and
 # some tests wait for a browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-# All builders share the documents that one of them read, so `make check` after `make html` reads none again.
+# All builders share the documents that one of them read, so `make doctest` after `make html` reads none again.
 AXE_VERSION := 4.14.1
 SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
@@ -37,7 +35,7 @@ html test browse doctest check: export PYTHONDONTWRITEBYTECODE :=
 # All processors are at work; the threads of NumPy's linear algebra would wait for work by turning.
 html test browse doctest check: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: axe browse html test doctest check record counters again equivalent redraw new-page preview serve fix lint lock wheelhouse clean help
+.PHONY: axe browse page html test doctest check record counters again redraw new-page preview serve fix lint lock wheelhouse clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -93,8 +91,16 @@ doctest: $(READY) $(REFERENCE)  ## run the examples of the docstrings
 	@$(PY) -m pytest -q --sphinx-examples $(OUT)/doctest/output.txt tests/docs/test_doctests.py -k same_examples
 	@tail -n 5 $(OUT)/doctest/output.txt
 
-check: $(READY) $(REFERENCE)  ## hold every page to the contract (STRICT=1: so that it can be published)
-	@$(SPHINX) -q -b contract $(if $(STRICT),-D gpuguide_strict=1) docs $(OUT)/contract
+check: $(READY)  ## look for mistakes on pages (PAGE=name: on that page; STRICT=1: so that it can be published)
+	@$(PY) -m gpuguide_docs.lint $(PAGE) $(if $(STRICT),--strict)
+
+# All three run, whatever the one before came to: a cell that fails is no reason not to look for mistakes.
+page: $(READY)  ## build PAGE=name, try it in the simulator if there is no GPU, and look for mistakes
+	@test -n "$(PAGE)" || { echo "Write make page PAGE=name, such as PAGE=first_kernel."; exit 2; }
+	@$(MAKE) --no-print-directory html PAGE="$(PAGE)"; built=$$?; \
+	  command -v nvidia-smi > /dev/null || test -z "$(wildcard examples/*/$(PAGE).py)" \
+	  || $(MAKE) --no-print-directory preview PAGE="$(PAGE)"; tried=$$?; \
+	  $(PY) -m gpuguide_docs.lint "$(PAGE)" && test $$built$$tried = 00
 
 record: $(READY)  ## measure pages on this machine's GPU (PAGES="a b", all by default; BUDGET=seconds)
 	@$(PY) -m gpuguide_docs.record.recorder $(PAGES) --budget $(BUDGET)
@@ -105,9 +111,6 @@ again: $(READY)  ## hold a fresh machine start against the printed ranges (RECOR
 
 counters: $(READY)  ## read hardware counters of the variants that pages name, by Nsight Compute (PAGES="a b")
 	@$(PY) -m gpuguide_docs.commands.counting $(PAGES)
-
-equivalent: $(READY)  ## show that another tree measures the same (OLD=commit or folder, REASON="a faster gate")
-	@$(PY) -m gpuguide_docs.record.equivalent "$(OLD)" --reason "$(REASON)" $(if $(PAGES),--pages $(PAGES))
 
 axe: $(READY) .cache/axe/package/axe.min.js  ## hold the built pages against axe-core, in a browser (takes npm and Chromium)
 	@GPUGUIDE_AXE=.cache/axe/package/axe.min.js $(PY) -m pytest -q -n $(JOBS) tests/browser/test_axe_in_browser.py

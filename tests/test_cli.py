@@ -253,7 +253,7 @@ def test_a_page_without_a_study_is_no_unknown_name(page: str, capsys: pytest.Cap
     assert cli.main(["run", page]) == 2
     error = capsys.readouterr().err
     assert "has no study to run" in error
-    assert f"gpuguide history {page}" in error
+    assert "download its notebook" in error
 
 
 @pytest.mark.parametrize(
@@ -327,9 +327,9 @@ def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.Capture
 
 
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
-    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._HISTORY_EXAMPLES + EXAMPLES
+    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
-    assert len(commands) == 19
+    assert len(commands) == 16
     for command in commands:
         cli._parser().parse_args(command.split())
 
@@ -378,36 +378,6 @@ def save_runs(root: Path, *factors: float) -> None:
         )
 
 
-def test_history_shows_three_numbers_run_by_run(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save_runs(recorded, 1.0, 1.01, 1.02, 1.5)
-    assert cli.main(["history", "adding"]) == 0
-    first, headings, *rows, note = capsys.readouterr().out.splitlines()
-    assert first == "adding on nvidia-h200, 4 runs on 4 machine starts: sample at 2^26 elements"
-    assert " ".join(headings.split()) == "run machine start NumPy Numba (kernel) times as fast"
-    assert " ".join(rows[0].split()) == "2026-11-01 10:00 1 70.0 ms 220 µs 318×"
-    assert " ".join(rows[3].split()) == "2026-11-04 10:00 4 105 ms* 330 µs* 318×"
-    assert note.startswith("* lies outside the range that the runs before it predicted")
-
-
-def test_history_of_all_has_every_cell_and_fact(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save_runs(recorded, 1.0, 1.1)
-    assert cli.main(["history", "adding", "--all"]) == 0
-    out = capsys.readouterr().out
-    for said in ("sample at 2^10 elements  NumPy", "11-01 (1)", "11-02 (2)", "facts ", "first call"):
-        assert said in out
-    assert len(re.findall("^.*NumPy.*$", out, re.MULTILINE)) == 3
-
-
-def test_history_of_one_run_or_none_says_so(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["history", "adding"]) == 2
-    assert "Unknown page 'adding'" in capsys.readouterr().err
-    save_runs(recorded, 1.0)
-    assert cli.main(["history", "adding"]) == 0
-    assert "A second run will show how far these numbers move." in capsys.readouterr().out
-    assert cli.main(["history", "ading"]) == 2
-    assert "Did you mean 'adding'?" in capsys.readouterr().err
-
-
 def test_it_runs_as_a_module(fresh_python: Callable[..., str]) -> None:
     snippet = """
 import runpy, sys
@@ -429,4 +399,3 @@ def test_the_json_of_a_real_study_can_be_read_back(tmp_path: Path) -> None:
     (results,) = run.studies.values()
     assert results.sizes == (1000,)
     assert results.quick
-    assert cli.main(["history", str(path)]) == 2

@@ -27,7 +27,7 @@ ROOMS = (
     ("gpuguide_docs.record",),
     ("gpuguide_docs.replay",),
     ("gpuguide_docs.show",),
-    ("gpuguide_docs.downloads", "gpuguide_docs.contract", "gpuguide_docs.commands"),
+    ("gpuguide_docs.downloads", "gpuguide_docs.lint", "gpuguide_docs.commands"),
     ("gpuguide_docs.extension",),
     ("gpuguide_docs",),
 )

@@ -16,7 +16,7 @@ _PACKAGE = (
     (("errors", MUTED),),
 )
 _EXTENSION = (
-    (("downloads", MUTED), ("contract", MUTED), ("commands", MUTED)),
+    (("downloads", MUTED), ("lint", MUTED), ("commands", MUTED)),
     (("show", MUTED),),
     (("replay", MUTED),),
     (("record", ORANGE),),

@@ -5,9 +5,9 @@ Several hosts
 How does work reach GPUs on several hosts, and what does Dask cost?
 """
 # %%
-# Dask's scheduler hands tasks to workers, one process for each GPU, wherever they run. An integral over 34
-# billion points takes :measured:`workers[in_one_process, 2**35].time` in one process and
-# :measured:`workers[dask, 2**35].time` through Dask. Each of many tasks that do nothing takes
+# Give Dask few tasks, and long ones. Its scheduler hands them to workers, one process for each GPU, wherever
+# they run. An integral over 34 billion points takes :measured:`workers[in_one_process, 2**35].time` in one
+# process and :measured:`workers[dask, 2**35].time` through Dask. Each of many tasks that do nothing takes
 # :measured:`task`.
 
 # %%
@@ -78,7 +78,9 @@ print("Dask: ", float(pi.compute()))
 
 # %%
 # Compare it with :doc:`Several GPUs </gallery/concurrency/several_gpus>`: there is no loop over GPUs any
-# more, and nothing says where a chunk is. What a task needs is pickled and sent along, the kernel too.
+# more, and nothing says where a chunk is. What a task needs is pickled and sent along, the kernel too. So do
+# not run the kernel in this process first: it would hold addresses that mean nothing to a worker, and the
+# worker dies. To be safe, send its source, as on that page.
 
 # %%
 

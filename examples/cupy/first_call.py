@@ -140,14 +140,15 @@ gg.plot_decomposition(bars)
 
 # draw
 ax = gg.plot_samples(results, 512**2)
-_ = ax.set_xlabel("time of one call")
+_ = ax.set_xlabel("time of one call, newest run")
 
 # %%
 # .. finding::
 #
 #    The same short kernel is done after :measured:`kernel[compiled, 512**2].time` when it is **compiled**,
 #    after :measured:`kernel[from_disk, 512**2].time` when it comes **from disk**, and after
-#    :measured:`kernel[in_memory, 512**2].time` when it is **in memory**.
+#    :measured:`kernel[in_memory, 512**2].time` when it is **in memory**: medians over all runs, of which the
+#    chart shows the newest.
 #
 # .. kernel:: gpuguide.topics.first_call.study
 #    :names: compiled, from_disk, in_memory, twice

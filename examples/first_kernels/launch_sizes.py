@@ -5,9 +5,10 @@ Launch sizes
 How many threads, how many blocks, and how much work for each?
 """
 # %%
-# Start with 256 threads per block and ``ceil(n / 256)`` blocks; if the kernel only moves data, give each
-# thread four elements. With one per thread, CuPy's ``maximum`` reaches :measured:`maximum[cupy, 2**28].share`
-# of what this memory can do, and with four a kernel reaches :measured:`maximum[four_elements, 2**28].share`.
+# Start with 256 threads per block and ``ceil(n / 256)`` blocks; if all that the kernel does is move data,
+# give each thread four elements. With one per thread, CuPy's ``maximum`` reaches
+# :measured:`maximum[cupy, 2**28].share` of what this memory can do, and with four a kernel reaches
+# :measured:`maximum[four_elements, 2**28].share`.
 # Memory slower than :measured:`blocks_allow` never meets this limit.
 #
 # .. rungs:: maximum

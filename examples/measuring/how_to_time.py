@@ -217,8 +217,8 @@ if (defences := host_remedies.defences()) is not None:
 # a :term:`delay kernel`, the host is ahead, and :measured:`small_gpu` is left.
 #
 # For the large vector the launch counts as well, but matters less beside the work: events say
-# :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay. They differ by
-# :measured:`events_apart`, about one launch.
+# :measured:`large_events` around the bare launch and :measured:`large_gpu` behind the delay. Before rounding
+# they differ by :measured:`events_apart`, about one launch.
 
 # %%
 # The floor: a kernel that does nothing takes time

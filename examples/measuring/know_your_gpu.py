@@ -5,9 +5,10 @@ Know your GPU
 How fast can this GPU read, write and compute, and how do you find out?
 """
 # %%
-# This GPU copies at :measured:`ceiling_copy`, :measured:`copy_share` of what its memory can do on paper. Its
-# ordinary FP32 units reach :measured:`ceiling_fp32`, its tensor cores :measured:`ceiling_fp16_tensor` in
-# FP16, in short bursts. Each limit belongs to one unit, or to one mix of reads and writes.
+# Compare your code with the limit of the unit that does its work, or of its mix of reads and writes. This GPU
+# copies at :measured:`ceiling_copy`, :measured:`copy_share` of what its memory can do on paper. Its ordinary
+# FP32 units reach :measured:`ceiling_fp32`, its tensor cores :measured:`ceiling_fp16_tensor` in FP16, in
+# short bursts.
 
 # %%
 # .. csv-table:: What this GPU can do

@@ -114,7 +114,7 @@ def studies(topic: str) -> dict[str, Study]:
         if topic in _recorded(None):
             raise ArgumentError(
                 f"The page {topic!r} has no study to run: its own cells take the times. To run these, "
-                f"download its notebook; gpuguide history {topic} shows what was recorded."
+                "download its notebook."
             )
         raise unknown("topic", topic, topic_names())
     return {study.name: study for study in (make() for make in _makers(topic))}

@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``history``, ``exercises``, ``trace``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``exercises``, ``trace``, ``doctor``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ examples:
   gpuguide list                         the topics by section, and when each was recorded
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
-  gpuguide history first_kernel         how the numbers of a page moved over its runs
   gpuguide exercises                    exercises that check themselves
   gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
@@ -48,15 +47,6 @@ examples:
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
 and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
 recording. Without a GPU only the CPU variants run. In Python, gpuguide.load("primes.json") reads the file.
-"""
-
-_HISTORY_EXAMPLES = """\
-examples:
-  gpuguide history sort_search
-  gpuguide history sort_search --all
-
-Three numbers of a page: the time of the fastest variant on the CPU, that of the fastest on the GPU, and the
-speed-up between them. A number with * lies outside the range that the runs before it predicted.
 """
 
 
@@ -124,16 +114,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
     run.set_defaults(command=_run)
-
-    history = commands.add_parser(
-        "history",
-        help="how the numbers of a page moved over its runs",
-        epilog=_HISTORY_EXAMPLES,
-        formatter_class=raw,
-    )
-    history.add_argument("page", metavar="PAGE", help="a page or topic that was recorded")
-    history.add_argument("--all", action="store_true", help="show every time and every fact of the page")
-    history.set_defaults(command=_history)
 
     _add_exercises(commands)
 
@@ -280,18 +260,6 @@ def _run_study(
 def _width() -> int:
     # What is not a terminal has room for all columns.
     return shutil.get_terminal_size((_WIDE, 0)).columns
-
-
-def _history(options: argparse.Namespace) -> int:
-    from gpuguide.recordings import store
-    from gpuguide.recordings.history import history
-    from gpuguide.recordings.recording import SavedRun
-
-    recording = store.load(options.page)
-    if isinstance(recording, SavedRun):
-        raise ArgumentError(f"Expected the name of a recorded page; got {options.page}, which holds one run.")
-    print(history(recording, every=options.all))
-    return 0
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -12,11 +12,9 @@ import numpy as np
 import pytest
 
 from gpuguide.charts import lines, shapes
-from gpuguide.charts.history import plot_history
 from gpuguide.charts.marks import colour_of, draw_ranges, label_ends, mark_floor
 from gpuguide.charts.style import CPU_SERIES, PALETTE, RANGES_SAID, SERIES, alt_text, save_svg, style, to_dark
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results.history import History, Run, follow
 from gpuguide.results.records import Fact
 from gpuguide.results.sample import sample_results
 from gpuguide.results.starts import Quantity
@@ -32,15 +30,7 @@ OVER_SIZES = {
 }
 
 
-def _history(*factors, n=3):
-    """The same number `n` times, which moves by these factors from start to start."""
-    found = [(str(number), 2e-3 * factor) for number, factor in enumerate(factors)]
-    runs = tuple(Run(f"2026-11-{number + 1:02}", number + 1) for number in range(len(factors)))
-    return History("add", runs, tuple(follow("add at 2^20", f"variant {i}", "s", found) for i in range(n)))
-
-
 CHARTS = {
-    "history": lambda: plot_history(_history(1.0, 1.02, 0.99, 1.4))[0],
     "several starts": lambda: lines.plot_time(UNSURE),
     "time": lambda: lines.plot_time(RESULTS, crossover=("numpy", "numba")),
     "rate": lambda: lines.plot_rate(RESULTS),
@@ -79,6 +69,26 @@ def test_numbers_stand_on_the_side_of_a_dot_that_is_away_from_its_line() -> None
     ax = shapes.plot_ratios(facts, "wrong / right")
     assert [(text.get_text(), text.get_ha()) for text in ax.texts] == [("0.50×", "right"), ("2.0×", "left")]
     assert alt_text(ax.figure) == "Wrong / right, on a logarithmic axis: half 0.50×; double 2.0×."
+
+
+def test_numbers_stand_past_the_range_of_their_dot() -> None:
+    starts = {"slower": (0.5, 0.6, 0.7), "faster": (1.5, 1.7, 1.9)}
+    facts = {
+        name: Fact.over_starts([(value, Fact(name, value, "ratio")) for value in values])
+        for name, values in starts.items()
+    }
+    numbers = {text.get_text(): text for text in shapes.plot_ratios(facts, "two / one").texts}
+    assert numbers[facts["slower"].shown].xy[0] == facts["slower"].over.low
+    assert numbers[facts["faster"].shown].xy[0] == facts["faster"].over.high
+
+
+def test_ratios_within_a_power_of_ten_have_more_than_one_number_on_their_axis() -> None:
+    facts = {name: Fact(name, value, "ratio") for name, value in (("large", 1.96), ("small", 0.63))}
+    ax = shapes.plot_ratios(facts, "two / one")
+    ax.figure.draw_without_rendering()
+    low, high = ax.get_xlim()
+    shown = [tick.label1.get_text() for tick in ax.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    assert shown == ["0.5×", "1×", "2×"]
 
 
 def test_a_ratio_behind_which_a_time_is_a_span_is_hollow() -> None:
@@ -405,46 +415,6 @@ def test_the_total_of_a_bar_stands_past_its_range():
 def test_a_range_lies_along_x_or_y():
     with pytest.raises(ArgumentError, match="'x' or 'y'; got 'z'"):
         draw_ranges(plt.subplots()[1], [], along="z")
-
-
-def test_a_history_has_one_scale_a_band_and_a_ring_at_the_run_that_left():
-    first, second, third = plot_history(_history(1.0, 1.02, 0.99, 1.4))
-    assert first.get_ylim() == second.get_ylim() == third.get_ylim()
-    low, high = first.get_ylim()
-    assert low < 99
-    assert high > 140
-    assert len(first.patches) == 1
-    (ring,) = [line for line in first.lines if line.get_markerfacecolor() == "none"]
-    assert list(ring.get_xdata()) == [3]
-    assert "band: " in third.get_xlabel()
-    assert "ring: " in third.get_xlabel()
-
-
-def test_a_history_of_two_starts_has_neither_band_nor_ring():
-    (ax,) = plot_history(_history(1.0, 3.0, n=1))
-    assert not ax.patches
-    assert ax.get_xlabel() == "runs of 2026"
-
-
-def test_a_history_names_each_start_once_and_leaves_out_runs_without_the_number():
-    runs = (Run("2025-12-31T10:00:00Z", 1), Run("2026-01-01", 1), Run("2026-01-02", 2), Run("2026-01-03", 3))
-    number = follow("", "one", "s", [("a", 1.0), ("a", None), ("b", 1.1), ("c", 1.2)])
-    (ax,) = plot_history(History("add", runs, (number,)))
-    assert [text.get_text() for text in ax.get_xticklabels()] == [
-        "31 Dec\nstart 1",
-        "1 Jan",
-        "2 Jan\nstart 2",
-        "3 Jan\nstart 3",
-    ]
-    assert list(ax.lines[0].get_xdata()) == [0, 2, 3]
-    assert ax.get_xlabel().startswith("runs of 2025 to 2026")
-
-
-def test_a_history_that_cannot_be_drawn_says_why():
-    with pytest.raises(ArgumentError, match="expected at least two runs; add has 1"):
-        plot_history(_history(1.0))
-    with pytest.raises(ArgumentError, match="expected at most 3 numbers; got 4"):
-        plot_history(_history(1.0, 1.1, n=4))
 
 
 @pytest.mark.parametrize(

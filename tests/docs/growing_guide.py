@@ -39,8 +39,7 @@ def copy_pages(root: Path, n_pages: int) -> None:
             # The topic stays that of the original: evidence is looked up in it.
             original = entries[script.stem]
             topic = "" if "\ntopic = " in original else f'\ntopic = "{script.stem}"'
-            entry = original.replace(f'name = "{script.stem}"', f'name = "{name}"{topic}')
-            entries[name] = re.sub(r"^experiments = \[.*?\]$\n", "", entry, flags=re.MULTILINE | re.DOTALL)
+            entries[name] = original.replace(f'name = "{script.stem}"', f'name = "{name}"{topic}')
             recording = store.read(recorded / store.PRIMARY_MACHINE / script.stem, complete=True)
             store.save(replace(recording, page=name), root=recorded)
             made += 1

@@ -72,7 +72,7 @@ class OtherSizes:
 def lessons() -> list[Page]:
     """The lessons that have code."""
     pages = [page for page in read_pages(LAYOUT) if page.format == "script"]
-    # One that is listed and not written yet is for the contract to name.
+    # One that is listed and not written yet is for lint to name.
     return [page for page in pages if page.script(LAYOUT).is_file()]
 
 

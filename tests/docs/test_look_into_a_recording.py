@@ -103,16 +103,15 @@ def cells() -> str:
 def test_it_reads_the_measurements_of_several_runs_without_a_transcript(wheel: Path) -> None:
     for page, name in (("sort_search", "sort"), ("first_kernel", "increment")):
         record(wheel / "recorded", page, name, 3)
-    out = run(wheel, cells() + "\nimport matplotlib.pyplot as plt\nprint(plt.get_fignums())")
+    out = run(wheel, cells())
     for said in (
         "<Recording of page 'sort_search' on 'nvidia-h200'",
         "CuPy is 318× as fast.",
         "2026-11-03 on start 000000000002 with x and x",
-        "sort_search on nvidia-h200, 3 runs on 3 machine starts: sort at 2^24 elements",
+        ", at another start ",
         "gpu            x on both",
         "machine starts in common: 3",
-        "first_kernel  times as fast",
-        "[1]\n",
+        "first_kernel  NumPy",
     ):
         assert said in out
 
@@ -120,8 +119,8 @@ def test_it_reads_the_measurements_of_several_runs_without_a_transcript(wheel: P
 @pytest.mark.parametrize(
     ("n_runs", "said"),
     [
-        (0, ["not recorded yet", "nothing to follow yet", "A chart needs two runs", "Two recorded pages"]),
-        (1, ["A second run will show", "A chart needs two runs", "Two recorded pages"]),
+        (0, ["not recorded yet", "Two recorded pages"]),
+        (1, ["not known yet", "Two recorded pages"]),
     ],
 )
 def test_it_says_so_where_less_is_recorded(wheel: Path, n_runs: int, said: list[str]) -> None:

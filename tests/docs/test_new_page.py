@@ -1,5 +1,6 @@
-"""The draft of a page: it runs, its test is green, and the contract says what is unwritten."""
+"""The draft of a page: it runs, its test is green, and lint says what is missing."""
 
+import re
 import shutil
 
 import pytest
@@ -12,7 +13,7 @@ from gpuguide_docs.pages.pages_toml import read_pages
 TESTS = ("conftest.py", "compile_lane.py", "topics/spoiled.py", "topics/topic_sizes.py")
 
 
-def test_a_draft_runs_and_passes_its_test_and_the_contract(project):
+def test_a_draft_runs_and_passes_its_test_and_lacks_what_lint_names(project):
     write_page(project.layout, "shared_memory", "start")
     for name in TESTS:
         (project.root / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -28,12 +29,10 @@ def test_a_draft_runs_and_passes_its_test_and_the_contract(project):
     assert ran.code == 0, ran.output
     ran = project.run("-m", "gpuguide_docs.commands.preview", "shared_memory")
     assert ran.code == 0, ran.output
-    checked = project.build("-b", "contract", out="contract").output
-    assert "shared_memory: unwritten C3: no section has an exercise (.. exercise:: NAME)" in checked
-    assert "shared_memory: draft: unwritten C1 (complete entry), C2 (words, open code), C3 (five" in checked
-    # The pages of the miniature project break the contract; the draft only where it says so.
-    lines = [line for line in checked.splitlines() if line.startswith("shared_memory: ")]
-    assert {line.split(": ")[1].split()[0] for line in lines} == {"unwritten", "draft", "missing;"}
+    ran = project.run("-m", "gpuguide_docs.lint", "shared_memory", fresh=True)
+    assert ran.code == 1, ran.output
+    problems = re.findall(r"^  (no exercise|\d measured numbers|line \d+)", ran.output, re.M)
+    assert sorted(problems) == ["2 measured numbers", "no exercise"]
 
 
 def test_a_draft_stands_last_in_its_section_and_after_its_neighbour_in_the_reference(project):

@@ -7,7 +7,7 @@ import pytest
 from gpuguide.errors import UnknownNameError
 from gpuguide_docs.commands.one_page import find_page
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import Experiment, Needs, PagesError, read_pages, read_sections
+from gpuguide_docs.pages.pages_toml import Needs, PagesError, read_pages, read_sections
 
 SECTION = """
 [[section]]
@@ -41,7 +41,7 @@ def write(tmp_path, *pages, section=SECTION):
 def test_pages_come_in_order_with_their_defaults(tmp_path):
     layout = write(tmp_path, ("first", ""), ("second", 'after = ["first"]\ntopic = "other"'))
     first, second = read_pages(layout)
-    assert (first.name, first.topic, first.machine, first.waivers) == ("first", "first", None, {})
+    assert (first.name, first.topic, first.machine, first.waits) == ("first", "first", None, "")
     assert first.needs == Needs(gpus=1, gib=4)
     assert (second.after, second.topic) == (("first",), "other")
     assert first.docname == "gallery/start/first"
@@ -63,16 +63,6 @@ def test_a_page_written_by_hand_lies_below_docs(tmp_path):
     assert second.top_bar
 
 
-def test_experiments_are_ids_or_tables(tmp_path):
-    table = '{ id = "S2.1", key = "sort[a, 4].time", size = "4096**2", dtype = "float32" }'
-    more = f'experiments = ["S0.4", {table}]'
-    (page,) = read_pages(write(tmp_path, ("sorting", more)))
-    assert page.experiments == (
-        Experiment("S0.4"),
-        Experiment("S2.1", "sort[a, 4].time", "4096**2", "float32"),
-    )
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -80,9 +70,7 @@ def test_experiments_are_ids_or_tables(tmp_path):
         ("objectivs = 3", "did you mean 'objectives'?"),
         ('after = ["sort"]', "page 'sorting': after: 'sort' is not one of sorting; did you mean 'sorting'?"),
         ('tags = "gpu"', "page 'sorting': tags must be a list of texts, and is 'gpu'"),
-        ("waivers = { C6 = '' }", "waivers must be a text that is not empty"),
-        ("experiments = [{ size = '4' }]", "page 'sorting': experiments: id missing"),
-        ("experiments = [4]", "experiments holds ids or tables"),
+        ("waits = ''", "waits must be a text that is not empty"),
         (
             'format = "mist"',
             "page 'sorting': format: 'mist' is not one of script, myst; did you mean 'myst'?",

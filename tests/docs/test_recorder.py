@@ -155,7 +155,6 @@ def test_the_key_holds_what_measured_and_nothing_that_draws(recorded_template):
     assert {
         "cell 1",
         "cell 2",
-        "gpuguide",
         "gpuguide.topics",
         "gpuguide.topics.toy.study",
         "gpuguide.machine.device",

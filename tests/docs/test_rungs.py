@@ -12,9 +12,7 @@ from gpuguide.errors import ArgumentError
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.counters import Counted, KernelCounts
 from gpuguide.results.records import Traffic, VariantInfo, Work
-from gpuguide_docs.contract.page_source import Documents
 from gpuguide_docs.downloads.exporter import export_page
-from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.changed_lines import changed_block, changed_lines, changed_node, definition_in
 from gpuguide_docs.show.ladder import ladder_of
@@ -487,23 +485,6 @@ def test_rungs_on_another_clock_than_most_stand_beside():
     assert ladder.rungs == ("one", "four", "eight")
     assert ladder.beside == ("numpy", "copied")
     assert [ladder.above(name) for name in ladder.rows] == ["", "", "one", "four", ""]
-
-
-def test_the_contract_sees_rungs_and_counts_none_of_their_words(tmp_path, monkeypatch):
-    app, _, _ = built(tmp_path, monkeypatch)
-    source = Documents(app.env, Layout(tmp_path)).page(site_of(app.env).page("first"))
-    script = SCRIPT.splitlines()
-    assert [(use.kind, use.key) for use in source.of("rungs", "rung")] == [
-        ("rungs", "add"),
-        ("rung", "one"),
-        ("rung", "slow"),
-        ("rung", "eight"),
-        ("rung", "four"),
-    ]
-    assert all(f".. {use.kind}:: {use.key}" in script[use.line - 1] for use in source.of("rungs", "rung"))
-    assert [use.key for use in source.of("measured")] == ["add[eight, 2**26].time"]
-    assert [heading.text for heading in source.headings] == ["One element", "Eight elements", "Four elements"]
-    assert sum(len(each.text.split()) for each in source.paragraphs) == 16
 
 
 def test_a_notebook_has_tables_in_their_place(tmp_path, monkeypatch):

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from gpuguide_docs.contract.typed_figures import find_typed_figures, plain_lines
+from gpuguide_docs.lint.figures import find_typed_figures
+from gpuguide_docs.lint.prose import markdown_paragraphs
+from gpuguide_docs.lint.rules import typed_figures
 
 HERE = Path(__file__).parent
 CAUGHT = [
@@ -15,12 +17,12 @@ PASSED = (HERE / "typed_figures_passed.txt").read_text("utf-8").splitlines()
 
 @pytest.mark.parametrize(("kind", "line"), CAUGHT, ids=[line for _, line in CAUGHT])
 def test_a_typed_figure_is_caught(kind, line):
-    assert [found.kind for found in find_typed_figures([(1, line)])] == [kind]
+    assert [found.kind for found in find_typed_figures(line)] == [kind]
 
 
 @pytest.mark.parametrize("line", PASSED, ids=PASSED)
 def test_an_honest_line_passes(line):
-    assert find_typed_figures([(1, line)]) == []
+    assert find_typed_figures(line) == []
 
 
 def test_the_tables_are_long_enough():
@@ -29,7 +31,7 @@ def test_the_tables_are_long_enough():
 
 
 def test_a_figure_may_stand_on_two_lines():
-    (found,) = find_typed_figures([(3, "It was soon\n\ntwice as\nfast.")])
+    (found,) = find_typed_figures("It was soon\n\ntwice as\nfast.", 3)
     assert (found.line, found.text) == (5, "twice as fast")
 
 
@@ -46,7 +48,7 @@ Typed: 9 ms.
 """
 
 
-def test_what_is_no_page_is_read_without_code_and_roles():
-    found = find_typed_figures(plain_lines(MARKDOWN))
-    assert [(figure.line, figure.text) for figure in found] == [(3, "5 ms"), (10, "9 ms")]
-    assert str(found[0]) == "line 3: typed time '5 ms'; use the role measured or claimed"
+def test_markdown_is_read_without_code_and_roles():
+    problems = list(typed_figures(markdown_paragraphs(MARKDOWN)))
+    assert [problem.line for problem in problems] == [3, 10]
+    assert "typed time '5 ms'; write the role measured" in problems[0].message

@@ -55,7 +55,7 @@ def test_a_name_a_file_and_nothing_name_the_exercise(exercises) -> None:
 
 
 def test_what_is_not_there_says_what_to_do(exercises) -> None:
-    for words, message in (("check", "next"), ("check guard", "start guard"), ("hint guard 9", "hints 1 to")):
+    for words, message in (("check", "next"), ("check guard", "start guard"), ("hint guard 0", "hints 1 to")):
         with pytest.raises(ArgumentError, match=message):
             exercises(words)
     with pytest.raises(UnknownNameError, match="guard"):
@@ -80,6 +80,18 @@ def test_hints_come_one_by_one(exercises) -> None:
     assert exercises("hint 2")[1].startswith(second)
     assert exercises("show guard --hint 3")[1] == third + "\n"
     assert exercises("show --solution")[1] == get("guard").solution
+
+
+def test_a_file_may_launch_its_own_kernel_and_print(exercises) -> None:
+    own = "\nx, out = [1, 5], [0, 0]\nmaximum_kernel[1, 2](x, [4, 2], out)\nprint(out)\n"
+    Path("guard.py").write_text(get("guard").solution + own)
+    assert exercises("check")[1].startswith("[4, 5]\nguard: passed")
+
+
+def test_what_a_kernel_prints_is_cut_once(exercises) -> None:
+    Path("guard.py").write_text(get("guard").solution.replace("    if i", "    print(i)\n    if i"))
+    printed = exercises("check")[1].split("Your code printed:")[1].split("Next:")[0].split("\n")
+    assert [line.strip() for line in printed if line] == [*map(str, range(20)), "... and 1,036 more lines"]
 
 
 def test_reset_keeps_what_was_written(exercises) -> None:
@@ -107,6 +119,7 @@ def test_watch_checks_at_each_save_until_it_passes(exercises) -> None:
         ("    import time\n    time.sleep(60)\n", "was stopped"),
         ("    while True:\n        pass\n", "had not ended"),
         ("    import os\n    os._exit(7)\n", "with the code 7"),
+        ("    import os\n    os._exit(0)\n", "with the code 0"),
         ("    raise SystemExit(0)\n", "raised SystemExit"),
     ],
 )

@@ -77,6 +77,11 @@ def test_memory_is_given_back_with_the_last_name() -> None:
     assert (cp.used, cp.most_used) == (0, X.nbytes)
 
 
+def test_a_method_that_cupy_lacks_is_one_of_its_arrays() -> None:
+    with pytest.raises(AttributeError, match=r"'cupy\.ndarray' object has no attribute 'absolute'"):
+        Cupy().put(X).absolute()
+
+
 def test_a_kernel_is_compiled_once_for_each_dtype() -> None:
     cp = Cupy()
     for x in (cp.put(X), cp.put(X), cp.put(X.astype(float))):
@@ -102,7 +107,7 @@ def test_two_streams_on_one_array_need_an_event() -> None:
     copy_and_work(gpu := VirtualGpu(), wait=True)
     in_order(gpu)
     copy_and_work(gpu := VirtualGpu(), wait=False)
-    with pytest.raises(RefusedError, match="may begin before"):
+    with pytest.raises(RefusedError, match="Nothing makes"):
         in_order(gpu)
 
 
@@ -120,6 +125,19 @@ def test_streams_overlap_and_one_stream_does_not() -> None:
         else:
             with pytest.raises(RefusedError, match="one stream"):
                 in_time(gpu, 1e-3)
+
+
+def test_a_wait_in_vain_is_named_with_both_kernels() -> None:
+    gpu = VirtualGpu(Costs(launch_s=1e-6, compile_s=0, wake_s=1e-6))
+    one, two = gpu.stream(), gpu.stream()
+    with one:
+        gpu.launch("left", 1e-3, writes=((0, 1),))
+    two.wait_event(one.record())
+    with two:
+        gpu.launch("right", 1e-3, writes=((1, 2),))
+    gpu.synchronize()
+    with pytest.raises(RefusedError, match="right waits for left"):
+        in_time(gpu, 1e-3)
 
 
 @pytest.mark.parametrize(

@@ -879,7 +879,7 @@ class TestProgress:
 
 def test_a_small_study_runs_with_the_real_clock(monkeypatch):
     # A known issue: where the pace of a shared processor is judged anew between two turns, a cell may be
-    # finished without the check after its last sample. The contract refuses such a recording (C10).
+    # finished without the check after its last sample.
     monkeypatch.setattr(HostPace, "is_alone", lambda self, reading_ns: True)
 
     def right(x, out):

@@ -7,7 +7,6 @@ import json
 import shutil
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +21,7 @@ from gpuguide.measure.kept import written_down
 from gpuguide.recordings import format
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.counters import Counters, save_counters
-from gpuguide.recordings.equivalent import problems, read_entries
 from gpuguide.recordings.limits import MOST_BYTES, MOST_VALUES, check_json, read_toml
-from gpuguide.recordings.pending import pending
 from gpuguide.recordings.recording import Recording
 from gpuguide.statements import claim
 
@@ -264,40 +261,6 @@ def test_brackets_in_texts_do_not_count(text: str) -> None:
 
 # TOML
 
-KEY = ".".join("a" * 50_000)
-TOML = {
-    "dotted key": f"{KEY} = 1",
-    "quoted parts": ".".join(['"a"'] * 50_000) + " = 1",
-    "parts with blanks": " . ".join("a" * 50_000) + " = 1",
-    "dotted key in an inline table": f"x = {{ {KEY} = 1 }}",
-    "name of a table": f"[{KEY}]",
-    "name of a table in a list": f"[[{KEY}]]",
-    "lists": "x = " + "[" * 50_000,
-    "lists, closed": "x = " + "[" * 50_000 + "]" * 50_000,
-    "inline tables": "x = " + "{a = " * 50_000,
-    "open text": 'x = "' + '\\"' * 80_000,
-    "open long text": 'x = """' + '\\"' * 80_000 + '""' * 3,
-    "quotes": 'x = """' + '"a' * 80_000,
-    "single quotes": "x = '''" + "'a" * 80_000,
-    "endless integer": "x = " + "9" * 100_000,
-    "no UTF-8": "\udcff",
-    "large": "#" * (MOST_BYTES + 1),
-}
-
-
-@pytest.mark.parametrize("name", TOML)
-def test_hostile_toml_is_refused(name: str, tmp_path: Path) -> None:
-    """In the list of pending pages it is an error, in the entries of equivalent code a problem."""
-    data = TOML[name].encode("utf-8", "surrogateescape")
-    (tmp_path / "pending.toml").write_bytes(data)
-    (tmp_path / "equivalent.toml").write_bytes(data)
-    start = time.process_time()
-    with pytest.raises(RecordingError, match=r"pending\.toml"):
-        pending(tmp_path)
-    assert len(problems(tmp_path)) == 1
-    assert read_entries(tmp_path) == ()
-    assert time.process_time() - start < MOST_SECONDS
-
 
 def test_common_toml_is_read() -> None:
     text = (
@@ -308,11 +271,3 @@ def test_common_toml_is_read() -> None:
         + "'''\n"
     )
     assert read_toml(text, "x.toml") == {"a": {"b.c": {"x": [1.5, "." * 40], "y": "." * 40}}}
-
-
-def test_many_pending_pages_are_read_in_time(tmp_path: Path) -> None:
-    entry = '{{ page = "p{}", reason = "no GPU", date = 2026-11-01 }}'
-    (tmp_path / "pending.toml").write_text(f"pending = [{', '.join(entry.format(i) for i in range(5_000))}]")
-    start = time.process_time()
-    assert len(pending(tmp_path, today=date(2026, 11, 2))) == 5_000
-    assert time.process_time() - start < MOST_SECONDS

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from gpuguide.errors import RecordingError, UnknownNameError
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.canonical import digest
 from gpuguide.recordings.keys import Keys, measuring_key, recorded_cells
-from gpuguide.recordings.pending import Pending, pending
 from gpuguide.recordings.recompute import recompute
 from gpuguide.recordings.recording import CellOutput, Recording
 from gpuguide.recordings.runs import without_history
@@ -652,47 +650,3 @@ def test_staleness_names_what_changed(tmp_path: Path) -> None:
         "cell 2 of examples/cupy/sort_search.py",
         "src/gpuguide/machine/launch.py",
     )
-
-
-# Pending
-
-ENTRY = 'pending = [{ page = "sort_search", reason = "no GPU", date = 2026-11-01 }]'
-
-
-def test_pending_pages_are_read(tmp_path: Path) -> None:
-    assert pending(tmp_path) == ()
-    (tmp_path / "pending.toml").write_text(ENTRY)
-    expected = (Pending("sort_search", "no GPU", date(2026, 11, 1)),)
-    assert pending(tmp_path, today=date(2026, 11, 15)) == expected
-    assert pending(tmp_path / "pending.toml", today=date(2026, 11, 15)) == expected
-
-
-def test_pages_that_waited_too_long_are_an_error(tmp_path: Path) -> None:
-    (tmp_path / "pending.toml").write_text(ENTRY)
-    with pytest.raises(RecordingError, match=r"pending\[0\]\.date: sort_search has waited .* for 15 days"):
-        pending(tmp_path, today=date(2026, 11, 16))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("pending = [", "expected TOML"),
-        ("other = 1", "expected one list, 'pending'; got other"),
-        ("pending = 1", "expected one list"),
-        ("pending = ['sort_search']", "pending[0]: expected page, reason, date"),
-        (ENTRY.replace("reason", "why"), "pending[0]: expected page, reason, date"),
-        (ENTRY.replace('"no GPU"', '" "'), "pending[0].reason: expected a text"),
-        (ENTRY.replace("2026-11-01", '"today"'), "pending[0].date: expected a past day"),
-        (ENTRY.replace("2026-11-01", "2026-12-01"), "pending[0].date: expected a past day"),
-        (ENTRY.replace("]", ", " + ENTRY.partition("[")[2]), "pending[1].page: expected each page once"),
-    ],
-)
-def test_wrong_entries_are_named(text: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "pending.toml").write_text(text)
-    with pytest.raises(RecordingError) as caught:
-        pending(tmp_path, today=date(2026, 11, 10))
-    assert message in str(caught.value)
-
-
-def test_pending_list_of_the_package_is_sound() -> None:
-    pending(recordings.ROOT)

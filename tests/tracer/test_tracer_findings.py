@@ -375,6 +375,67 @@ def test_right_kernels_pass(source: str, block: Any, arguments: Any, expected: A
         assert trace.passed, trace
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("x[i] = 255 - x", "x is an array here"),
+        ("x[i] = max(x, 0)", "x is an array here"),
+        ("i = cuda.threadIdx + 1", "cuda.threadIdx is no number; it has .x, .y and .z"),
+        ("i = cuda.threadIdx.X", "cuda.threadIdx has no .X"),
+        ("x[x.length - 1] = 0", "x is an array, which has no .length"),
+        ("x[i] = x.max()", "x.max is not known to the tracer"),
+        ("s = cuda.shared.array(4)", "cuda.shared.array needs a dtype"),
+        ("assert i < 0", "cannot go on in line 4: AssertionError."),
+        ("exit()", "uses exit, which a kernel cannot call"),
+        ("s = np.zeros(4)", "makes an array with np.zeros"),
+        ("x[i] = np.max(x[i], 0)", "uses np.max, which a kernel cannot call"),
+        ("x[i] = math.max(x[i], 0)", "uses math.max, which does not exist"),
+        ("s = cuda.to_device(x)", "uses cuda.to_device, which is for the host"),
+        ("s = cuda.shared_array(4, float32)", "uses cuda.shared_array, which is not known"),
+    ],
+)
+def test_a_line_that_no_kernel_can_hold_is_explained(line: str, text: str) -> None:
+    source = f"@cuda.jit\ndef slip(x):\n    i = cuda.grid(1)\n    {line}\n"
+    finding = launched(source, 1, 4, [floats(4)]).findings[0]
+    assert finding.line == N_IMPORTS + 4
+    assert text in shifted(finding)
+
+
+def test_a_local_array_is_drawn_as_its_thread_has_it() -> None:
+    source = """@cuda.jit
+def neighbour(x, out):
+    s = cuda.local.array(4, float32)
+    i = cuda.grid(1)
+    s[i] = x[i]
+    cuda.syncthreads()
+    if i > 0:
+        out[i] = s[i - 1]
+"""
+    trace = launched(source, 1, 4, [floats(4), floats(4)])
+    finding = trace.findings[0]
+    assert finding.kind == "uninitialised"
+    assert "each thread has one of its own" in finding.text
+    assert "r!" in trace.drawing(finding)
+
+
+def test_what_a_stopped_thread_left_unwritten_is_no_finding() -> None:
+    source = """@cuda.jit
+def right(x):
+    s = cuda.shared.array(32, float32)
+    i = cuda.grid(1)
+    s[i] = x[i]
+    cuda.syncthreads()
+    x[0] = s[5]
+"""
+    assert [finding.kind for finding in launched(source, 1, 8, [floats(4)]).findings] == ["out_of_range"]
+
+
+def test_sums_of_numpy_read_each_element() -> None:
+    trace = launched("@cuda.jit\ndef total(x, out):\n    out[0] = np.sum(x)\n", 1, 1, [floats(4), floats(1)])
+    assert trace.passed, trace
+    assert trace.arrays["out"].tolist() == [6]
+
+
 def test_findings_come_in_order_of_their_weight() -> None:
     source = "@cuda.jit\ndef both(x):\n    i = cuda.grid(1)\n    x[0] = i\n    x[i + 1] = i * x[i]\n"
     kinds = [finding.kind for finding in launched(source, 1, 4, [floats(4)]).findings]

@@ -44,7 +44,7 @@ def test_each_launch_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
     before = sys.modules.get("numba")
     assert run(tmp_path, SCRIPT, "given") == 1
     out = capsys.readouterr().out
-    assert out.count("script.py, line 18: double, 1 block of 100 threads: nothing wrong") == 1
+    assert out.count("script.py, line 18: double, 1 block of 100 threads: no findings") == 1
     assert "sum 9900.0 198.0 cupy ['given']" in out
     assert (
         "script.py, line 21: double, 4 blocks of 32 threads: 1 finding\n\n  Thread 4 of block 3 reads x[100]"
@@ -63,6 +63,10 @@ def test_each_launch_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[s
         ),
         ("from numba import cuda\ncuda.cg", "cuda.cg is not known to the tracer"),
         ("1 / 0", "script.py ended in line 1 with ZeroDivisionError"),
+        (
+            "from numba import cuda\n@cuda.jit\ndef add(a):\n    a[0] = 1\nadd([0])",
+            "script.py ended in line 5 with ValueError: a launch of add needs blocks and threads",
+        ),
         ("print('here')", "script.py launches no kernel."),
     ],
 )

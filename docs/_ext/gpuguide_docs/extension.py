@@ -34,7 +34,6 @@ MODULES = (
     "show.tiles",
     "show.byline",
     "show.glossary_links",
-    "show.history",
     "show.kernel",
     "show.rungs",
     "show.cuda_source",
@@ -45,7 +44,6 @@ MODULES = (
     "show.theme",
     "show.search_index",
     "downloads.downloads",
-    "contract.builder",
 )
 
 
@@ -75,6 +73,6 @@ def _hand_in(app: Sphinx) -> None:
 def _made_by() -> int:
     """Return a number for the code that read the pages: if it changes, Sphinx reads all of them again."""
     here = Path(__file__).parent
-    # The contract leaves nothing in the documents, so they need not be read again for it.
-    code = (path.read_bytes() for path in sorted(here.rglob("*.py")) if path.parent.name != "contract")
+    # The lint leaves nothing in the documents, so they need not be read again for it.
+    code = (path.read_bytes() for path in sorted(here.rglob("*.py")) if path.parent.name != "lint")
     return int.from_bytes(hashlib.sha256(b"".join(code)).digest()[:6], "big")

@@ -317,19 +317,22 @@ def plot_ratios(
         raise ArgumentError(
             f"plot_ratios: expected ratios alone, or shares alone; got {sorted(units) or 'none'}."
         )
+    from matplotlib.ticker import LogLocator
+
     is_share = units == {"share"}
     scale, middle = (100.0, 0.0) if is_share else (1.0, 1.0)
     places = [scale * float(fact.value) for fact in dots.values()]
+    ends = [_outer_end(fact, scale, middle) for fact in dots.values()]
     with style():
         ax = new_axes(ax, 1.1 + 0.32 * len(dots))
-        for row, (place, (name, fact)) in enumerate(zip(places, dots.items(), strict=True)):
+        for row, (place, end, (name, fact)) in enumerate(zip(places, ends, dots.items(), strict=True)):
             hollow: dict[str, Any] = {"markerfacecolor": "none", "markersize": 10} if name in spans else {}
             ax.plot([middle, place], [row, row], color=MUTED, linewidth=1)
             ax.plot(place, row, "o", color=SERIES[0], **hollow)
-            # On the side away from the line, and beside a ring, which is larger.
+            # On the side away from the line, past the range, and beside a ring, which is larger.
             apart = 11 if hollow else 7
             x, side = (apart, "left") if place >= middle else (-apart, "right")
-            ax.annotate(fact.shown, (place, row), (x, 0), textcoords="offset points", ha=side, va="center")
+            ax.annotate(fact.shown, (end, row), (x, 0), textcoords="offset points", ha=side, va="center")
         ax.set_yticks(range(len(dots)), list(dots))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
@@ -341,8 +344,10 @@ def plot_ratios(
             ax.axvline(1, color=SERIES[2])
             ax.set_xscale("log")
             # Room for the numbers at both ends, on a phone as well, where they would lie on the rows' names.
-            low, high = min(1.0, *places), max(1.0, *places)
-            ax.set_xlim(low * (low / high) ** (0.55 if low < 1 else 0.05), high * (high / low) ** 0.2)
+            low, high = min(1.0, *ends), max(1.0, *ends)
+            ax.set_xlim(low * (low / high) ** (0.85 if low < 1 else 0.05), high * (high / low) ** 0.2)
+            if high < 10 * low:  # else powers of ten are enough, and here there may be one of them
+                ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
             ax.xaxis.set_minor_formatter(lambda *_: "")
         rows = [(row, fact, SERIES[0]) for row, fact in enumerate(dots.values())]
@@ -428,6 +433,14 @@ def plot_heatmap(
 
 def _seconds(value: float | Quantity | Fact) -> float:
     return float(value.value if isinstance(value, Quantity | Fact) else value)
+
+
+def _outer_end(fact: Fact, scale: float, middle: float) -> float:
+    """Return the end of a fact's range that is farther from the middle; without a range, its value."""
+    place, over = scale * float(fact.value), over_starts(fact)
+    if over is None:
+        return place
+    return scale * over.high if place >= middle else scale * over.low
 
 
 def _part_ranges(row: int, bar: Mapping[str, float | Quantity | Fact]) -> list[tuple[float, Quantity, str]]:

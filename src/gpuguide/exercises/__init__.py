@@ -15,6 +15,10 @@ __all__ = ["check", "get", "names", "skip_without_gpu"]
 _HOMES = {"check": "checking", "get": "pool", "names": "pool", "skip_without_gpu": "notebook"}
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used: the command's help needs none of them."""
     if name not in _HOMES:

@@ -13,6 +13,7 @@ from typing import Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.exercises.report import Finding
+from gpuguide.tracer.findings import with_capital
 
 __all__ = [
     "FILE",
@@ -162,10 +163,10 @@ def raised(error: BaseException, name: str) -> Finding:
     """Say what an answer raised, and in which of its lines."""
     line = line_of(error)
     lines = (line,) if line else ()
-    where = f" in line {line}" if line else ""
+    who = f"In line {line}, {name}" if line else with_capital(name)
     if isinstance(error, EndlessError):
-        return Finding("endless", f"{name} had not ended after {error}{where}.", lines)
+        return Finding("endless", f"{who} had not ended after {error}.", lines)
     if isinstance(error, SyntaxError):
         return Finding("syntax", f"Python cannot read line {line}: {error.msg}.", lines)
-    text = f"{type(error).__name__}: {error}".rstrip(".")
-    return Finding("exception", f"{name} raised {text}{where}.", lines)
+    text = f"{type(error).__name__}: {error}".rstrip(" .")
+    return Finding("exception", f"{who} raised {text}.", lines)

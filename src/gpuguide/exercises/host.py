@@ -16,9 +16,11 @@ from gpuguide.exercises.judging import RefusedError, data_of, difference, shown
 from gpuguide.exercises.model import ANYTHING, Case, HostExercise
 from gpuguide.exercises.report import Finding, Report
 from gpuguide.exercises.stand_in_cupy import Array, Cupy
-from gpuguide.tracer.findings import joined
+from gpuguide.tracer.findings import count, joined
 
 __all__ = ["judge_host"]
+
+_MOST_PRINTED = 20
 
 
 class _LatestCupy:
@@ -52,8 +54,15 @@ def judge_host(exercise: HostExercise, answer: Answer) -> Report:
             raise  # not the reader's doing
         finding = raised(error, answer.name)
     else:
-        return Report((), about, n_right, note=note, printed=printed.getvalue())
-    return Report((finding,), about, n_right, printed=printed.getvalue())
+        return Report((), about, n_right, note=note, printed=_beginning(printed.getvalue()))
+    return Report((finding,), about, n_right, printed=_beginning(printed.getvalue()))
+
+
+def _beginning(text: str) -> str:
+    """Return the first lines of what was printed, and how many there are more."""
+    lines = text.rstrip("\n").split("\n")
+    more = len(lines) - _MOST_PRINTED
+    return "\n".join([*lines[:_MOST_PRINTED], *[f"... and {count(more, 'more line')}"] * (more > 0)])
 
 
 def _judge_case(exercise: HostExercise, function: Callable[..., Any], case: Case) -> str | None:

@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+#: What is shorter than this is no time at all: sums of times are not exact.
+_INSTANT_S = 1e-9
+
+
 class RefusedError(Exception):
     """An assertion that does not hold."""
 
@@ -72,15 +76,17 @@ def in_order(gpu: VirtualGpu) -> None:
     """Require an order of all steps on the same memory, and that the function waits for their end."""
     for earlier, later in gpu.races:
         lines = in_lines((earlier, later))
-        message = f"{later.name} may begin before {earlier.name} has ended{lines}. "
+        message = f"Nothing makes {later.name} wait for {earlier.name}{lines}: "
         stray = next((step for step in (earlier, later) if step.stream == gpu.default.ptr), None)
         if stray:
             message += f"{stray.name} is in none of the given streams."
         else:
-            message += "They are in different streams, and neither waits for an event of the other."
+            message += "they are in different streams, and neither waits for an event of the other."
         refuse("race", message, (earlier, later))
     for step in gpu.unfinished[-1:]:
         message = f"The function returned before it was certain that {step.name} had ended."
+        if step.stream == gpu.default.ptr:
+            message += f" {step.name} is in none of the given streams."
         refuse("unfinished", message, (step,))
 
 
@@ -100,10 +106,24 @@ def in_time(gpu: VirtualGpu, best_s: float, slack: float = 0.05) -> None:
         return
     message = f"It takes {seconds(taken_s)}; {seconds(best_s)} are enough. "
     if len({step.stream for step in asked}) == 1:
-        message += "All steps are in one stream, where nothing overlaps."
-    else:
-        message += "A stream waits for more than it needs."
-    refuse("limit", message)
+        refuse("limit", f"{message}All steps are in one stream, where nothing overlaps.", asked)
+    for later in asked:
+        for earlier in asked[: asked.index(later)]:
+            if _waits_in_vain(later, earlier):
+                lines = in_lines((earlier, later))
+                message += f"Here {later.name} waits for {earlier.name}, which it does not need{lines}."
+                refuse("limit", message, (earlier, later))
+    refuse("limit", f"{message}A stream waits for more than it needs.")
+
+
+def _waits_in_vain(later: Step, earlier: Step) -> bool:
+    """Say whether a step begins when one of another stream has ended, on whose memory it does not work."""
+    return (
+        later.stream != earlier.stream
+        and later.follows(earlier)
+        and not later.disturbs(earlier)
+        and later.started_s - earlier.done_s < _INSTANT_S
+    )
 
 
 @dataclass(frozen=True)

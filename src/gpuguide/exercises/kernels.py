@@ -1,4 +1,4 @@
-"""Judges a kernel: traces each launch of its exercise until one goes wrong."""
+"""Judges a kernel: traces each launch of its exercise until one gives a wrong result."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from gpuguide.exercises.answer import FILE, Answer, raised
 from gpuguide.exercises.model import KernelExercise, Launch
 from gpuguide.exercises.report import Finding, Report
 from gpuguide.tracer import Trace, launch, load
+from gpuguide.tracer.trace import trace
 
 __all__ = ["about", "judge_kernel"]
 
 #: Threads that go round a loop so often will hardly end; no exercise asks for more than a few hundred turns.
 _MOST_TURNS = 20_000
+#: What is said of a launch only where its results are right; those of the next launch may be wrong.
+_RESULTS_ARE_RIGHT = ("uncoalesced", "bank_conflict", "float64", "limit")
 
 
 def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
@@ -22,26 +25,34 @@ def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
     try:
         kernel = load_kernel(answer)
     except (Exception, SystemExit) as error:  # of the file itself, before any launch
-        return Report((raised(error, "Your file"),))
+        return Report((raised(error, "your file"),))
     if finding := _unfit(exercise, answer):
         return Report((finding,))
-    n_right, n_blocks, most = 0, 0, Report()
+    n_right, n_accesses, most = 0, -1, Report()
+    costly: Report | None = None
     for each in exercise.launches():
-        trace = _traced(kernel, each, exercise)
-        if trace.findings:
-            return Report(trace.findings, about(each, trace), n_right, printed=trace.printed, trace=trace)
+        traced = _traced(kernel, each, exercise)
+        report = Report(traced.findings, about(each, traced), n_right, printed=traced.printed, trace=traced)
+        if traced.findings and traced.findings[0].kind not in _RESULTS_ARE_RIGHT:
+            # What costs too much may take very long with more data.
+            return costly if costly and traced.findings[0].kind == "endless" else report
+        if traced.findings:
+            costly = costly or report
         n_right += 1
-        if trace.n_blocks > n_blocks:
-            n_blocks, most = (
-                trace.n_blocks,
-                Report((), about(each, trace), printed=trace.printed, trace=trace),
-            )
-    return replace(most, n_right=n_right)
+        if (n := len(traced.run.accesses) if traced.run else 0) > n_accesses:
+            n_accesses, most = n, report
+    return costly or replace(most, n_right=n_right)
 
 
 def load_kernel(answer: Answer) -> Any:
-    """Return the kernel of an answer, executed with the tracer's stand-ins in the place of Numba."""
-    return answer.function or load(answer.source, FILE).functions[answer.name]
+    """Return the kernel of an answer, executed with the tracer's stand-ins in the place of Numba.
+
+    What the file launches itself is traced, so that readers can print what their kernel does.
+    """
+    if answer.function:
+        return answer.function
+    file = load(answer.source, FILE, launched=lambda configured, arguments: trace(configured, *arguments))
+    return file.functions[answer.name]
 
 
 def about(each: Launch, trace: Trace) -> str:

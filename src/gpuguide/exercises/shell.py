@@ -106,7 +106,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _hint(options: argparse.Namespace) -> int:
-    name, number = options.name, options.number or 1
+    name, number = options.name, 1 if options.number is None else options.number
     if name is not None and name.isdecimal():
         number = int(name)
         name = None

@@ -273,6 +273,8 @@ class Array(NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # NumPy would look through the wall by one of these
             raise AttributeError(name)
+        if not hasattr(self._data, name):
+            raise AttributeError(f"'cupy.ndarray' object has no attribute {name!r}")
         value = getattr(self._data, name)
         if not callable(value):
             is_view = isinstance(value, np.ndarray)

@@ -17,7 +17,6 @@ from gpuguide.tracer.findings import count
 __all__ = ["Verdict"]
 
 _WIDTH = 78
-_MOST_PRINTED = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,10 +71,8 @@ class Verdict:
         yield _title(f"{self.exercise.name}: {'passed' if self.passed else 'not yet'}")
         yield from self._success() if self.passed else self._failure(html=html)
         if self.report.printed:
-            lines = self.report.printed.rstrip("\n").split("\n")
-            more = len(lines) - _MOST_PRINTED
             yield _paragraph("Your code printed:")
-            yield _code("\n".join(lines[:_MOST_PRINTED] + [f"... and {more} more lines"] * (more > 0)))
+            yield _code(self.report.printed)
 
     def _success(self) -> Iterator[_Part]:
         report, name = self.report, self.exercise.name

@@ -208,7 +208,7 @@ class VirtualGpu:
 
     def _note(self, kind: str, name: str, begin_s: float, **fields: Any) -> Step:
         if len(self.log) == _MOST_STEPS:
-            raise EndlessError(f"{_MOST_STEPS} requests to the GPU and readings of the clock")
+            raise EndlessError(f"{_MOST_STEPS:,} requests to the GPU")
         self.log.append(Step(kind, name, _line(), begin_s, self.now_s, **fields))
         return self.log[-1]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gpuguide.errors import GpuGuideError
 
-PASSED, NOT_YET, REFUSED = 0, 3, 4
-"""How the process ends; anything else is a crash."""
+PASSED, NOT_YET, REFUSED = 5, 3, 4
+"""How the process ends; anything else is a crash, and 0 an answer that ended Python itself."""
 
 
 def main(name: str, path: str, *options: str) -> int:

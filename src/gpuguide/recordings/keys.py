@@ -13,14 +13,12 @@ from pathlib import Path
 
 from gpuguide.errors import ArgumentError
 from gpuguide.recordings import canonical
-from gpuguide.recordings.equivalent import read_entries, with_entries
 
 __all__ = [
     "DATA_ROOM",
     "MEASURING_ROOMS",
     "PART_NAME",
     "Keys",
-    "both_digests",
     "changes",
     "measuring_key",
     "measuring_modules",
@@ -97,8 +95,8 @@ def measuring_modules(names: Iterable[str]) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Those in `MEASURING_ROOMS` and in `DATA_ROOM`, and the extension's own file; sorted. That of the package
-        only hands names on, and one name more changes no number.
+        Those in `MEASURING_ROOMS` and in `DATA_ROOM`, and the extension's own file; sorted. The package's own
+        file only hands names on, and one name more changes no number.
 
     Examples
     --------
@@ -167,33 +165,6 @@ def module_path(name: str, src: Path) -> Path:
     path = root.joinpath(*name.split("."))
     package = path / "__init__.py"
     return package if package.is_file() else path.with_name(f"{path.name}.py")
-
-
-def both_digests(name: str, src: Path) -> tuple[str, str]:
-    """Digest a module as it counts on pages that read no docstrings, and on those that do.
-
-    Parameters
-    ----------
-    name : str
-        Dotted name of a module.
-    src : Path
-        Folder that holds ``gpuguide``.
-
-    Returns
-    -------
-    tuple of (str, str)
-        Without and with docstrings; empty where there is no such module.
-
-    Raises
-    ------
-    ArgumentError
-        If it does not parse.
-    """
-    if not module_path(name, src).is_file():
-        return "", ""
-    source = _source(name, src)
-    read = _is_topic(name) and _reads_docstrings(source, name)
-    return _digest(source, read, name), _digest(source, True, name)
 
 
 def _digests(cells: Mapping[str, str], modules: Mapping[str, str]) -> dict[str, str]:
@@ -268,8 +239,7 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     -------
     tuple of str
         ``"cell 2 of examples/cupy/sort_search.py"``, ``"src/gpuguide/topics/primes/study.py"``,
-        ``"recorded cell 4 is gone"`` ...; empty when the recording is current. A module that changed counts
-        as it was where `gpuguide.recordings.equivalent` leads from one to the other.
+        ``"recorded cell 4 is gone"`` ...; empty when the recording is current.
 
     Raises
     ------
@@ -281,13 +251,9 @@ def changes(keys: Keys, script: Path, src: Path) -> tuple[str, ...]:
     cells = {f"cell {i} of {where}": cell for i, cell in enumerate(code, start=1)}
     then = {name: digest for name, digest in keys.parts if not name.startswith("cell ")}
     cells_then = [digest for name, digest in keys.parts if name not in then]
-    reached = with_entries(then, read_entries(src / "gpuguide" / "recorded"))
-    names = dict.fromkeys(name for parts in reached for name in parts)
-    modules = {name: _source(name, src) for name in names if module_path(name, src).is_file()}
+    modules = {name: _source(name, src) for name in then if module_path(name, src).is_file()}
     now = _digests(cells, modules)
-    changes_of = [[name for name, digest in parts.items() if now.get(name) != digest] for parts in reached]
-    # The one with the fewest changes is nearest to what was recorded; of several, what most entries lead to.
-    changed = min(reversed(changes_of), key=len)
+    changed = [name for name, digest in then.items() if now.get(name) != digest]
     return (
         *_cell_changes(cells_then, [now[name] for name in cells], where),
         *(_shown(module_path(name, src), src) + ("" if name in now else " is gone") for name in changed),

@@ -87,6 +87,9 @@ def findings_of(
         )
         found.append(Finding("endless", text, line, threads=(run.thread(thread),)))
     kinds = {finding.kind for finding in found}
+    if kinds & {"out_of_range", "exception", "unsupported"}:
+        # A thread that was stopped there writes nothing for others to read.
+        found = [finding for finding in found if finding.kind != "uninitialised"]
     if not kinds & {"exception", "endless", "unsupported", *_OF_BARRIERS}:
         found += [
             _of_race(race, run)
@@ -120,6 +123,8 @@ def _of_remarks(run: Run) -> Iterator[Finding]:
         n = len({remark.thread for remark in remarks})
         asked = made.get(array)
         text = _sentence(first, with_capital(who), line, asked) + more(n - 1, "thread")
+        if kind == "uninitialised" and asked is not None and asked.memory.space == "local":
+            text += f" {array} is a local array: each thread has one of its own."
         question = _question_of_index(run, asked, remarks) if kind == "out_of_range" else ""
         yield Finding(
             kind, text, line, array=array, element=first.element, threads=(who,), times=n, question=question
@@ -532,10 +537,12 @@ def _of_threads(run: Run, counts: Counts, limits: Limits) -> Iterator[Finding]:
         return
     least = limits.active_threads
     if least is not None:
-        working = {access.thread for access in run.accesses if access.array.memory.space == "global"}
+        touches = [access for access in run.accesses if access.array.memory.space == "global"]
+        working = {access.thread for access in touches}
         if 0 < len(working) < least * n:
+            lines = tuple(sorted({run.program.line(access.site) for access in touches}))
             text = f"Only {count(len(working), 'thread')} of {n:,} touched the arrays, although there is an "
-            yield Finding("limit", f"{text}element for each.")
+            yield Finding("limit", f"{text}element for each.", lines[0], lines)
     most = limits.divergent_branches
     if most is not None and counts.divergent_branches > most:
         share, line = f"{counts.divergent_branches:.0%}", counts.divergent_line

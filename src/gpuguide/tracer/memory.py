@@ -126,6 +126,13 @@ class Memory:
         self.written: set[int] | None = set() if unset else None
 
 
+#: Methods of NumPy's arrays, some of which Numba has in kernels.
+_METHODS = (
+    "all", "any", "argmax", "argmin", "astype", "copy", "fill", "flat", "flatten", "item", "max", "mean",
+    "min", "prod", "ravel", "sort", "std", "sum", "transpose", "var",
+)  # fmt: skip
+
+
 class Array:
     """An array of one to three axes, or a view of one; what a kernel does to it is noted."""
 
@@ -210,6 +217,20 @@ class Array:
                 [] for _ in range(self.shape[0])
             ]  # fmt: skip
         return values if self.shape else values[0]
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.name or "an array"
+        if name in _METHODS:
+            raise AttributeError(f"{own}.{name} is not known to the tracer")
+        raise AttributeError(f"{own} is an array, which has no .{name}; it has .shape, .size and .ndim")
+
+    def _whole(self, *_: Any) -> Any:
+        own = self.name or "this"
+        raise TypeError(f"{own} is an array here, and a kernel computes with single elements")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _whole
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __neg__ = __abs__ = _whole
+    __lt__ = __le__ = __gt__ = __ge__ = __float__ = _whole
 
     def __len__(self) -> int:
         return self.shape[0]

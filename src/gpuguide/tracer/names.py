@@ -43,6 +43,15 @@ class Dim:
     def __init__(self, name: str) -> None:
         self.name, self.x, self.y, self.z = name, 1, 1, 1
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"cuda.{self.name} has no .{name}; it has .x, .y and .z")
+
+    def _no_number(self, *_: Any) -> Any:
+        raise TypeError(f"cuda.{self.name} is no number; it has .x, .y and .z")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __mod__ = _no_number
+    __lt__ = __le__ = __gt__ = __ge__ = _no_number
+
     def __repr__(self) -> str:
         return f"cuda.{self.name}, which has .x, .y and .z"
 
@@ -121,8 +130,10 @@ class Space:
     def __init__(self, cuda: Cuda, space: str) -> None:
         self._cuda, self._space = cuda, space
 
-    def array(self, shape: Any, dtype: Any, **_: Any) -> Array:
+    def array(self, shape: Any, dtype: Any = None, **_: Any) -> Array:
         """Make the array of this line, or return the one that the block has."""
+        if dtype is None:
+            raise TypeError(f"cuda.{self._space}.array needs a dtype, such as float32, behind the shape")
         cuda, site = self._cuda, log.site()
         made = cuda.shared_arrays.get(site) if self._space == "shared" else None
         if made is None:

@@ -166,7 +166,7 @@ def _bare(index: tuple[int, ...]) -> str:
 
 
 def _array(run: Run, finding: Finding) -> Array | None:
-    """Return the array of a finding: an argument, or one that its block made."""
+    """Return the array of a finding: an argument, or one that its block, or its thread alone, made."""
     for array in run.arrays.values():
         if array.name == finding.array:
             return array
@@ -174,7 +174,11 @@ def _array(run: Run, finding: Finding) -> Array | None:
     for access in run.accesses:
         if access.array.name == finding.array:
             own = access.array
-            if not finding.threads or run.thread(access.thread).block == finding.block:
+            who = run.thread(access.thread)
+            if own.memory.space == "local":
+                if who in finding.threads:
+                    break
+            elif not finding.threads or who.block == finding.block:
                 break
     return own
 

@@ -143,7 +143,7 @@ class Trace:
 
     @property
     def _title(self) -> str:
-        verdict = count(len(self.findings), "finding") if self.findings else "nothing wrong"
+        verdict = count(len(self.findings), "finding") if self.findings else "no findings"
         return f"{self.kernel}, {self.label}: {verdict}"
 
     def _repr_html_(self) -> str:

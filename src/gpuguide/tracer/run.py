@@ -342,9 +342,10 @@ class Run:
             thread.state = FAILED
             if fault.kind != "out_of_range":  # which was noted where it happened
                 self._failed(thread, fault.kind, fault.text, fault)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             thread.state = FAILED
-            self._failed(thread, "exception", f"{type(error).__name__}: {error}", error)
+            what = f"{type(error).__name__}: {error}".rstrip(": .")
+            self._failed(thread, "exception", what, error)
         finally:
             self._now = log.thread = None
 

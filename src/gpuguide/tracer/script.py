@@ -89,12 +89,10 @@ class _Report:
         """Say how many launches there were."""
         if not self.n_launches:
             return f"{self._path.name} launches no kernel."
-        wrong = {0: "nothing is wrong with any of them", 1: "1 has findings"}
+        wrong = {0: "no findings", 1: "1 has findings"}
         launches = "1 launch" if self.n_launches == 1 else f"{self.n_launches} launches"
         ends = wrong.get(self.n_wrong, f"{self.n_wrong} have findings")
-        if self.n_launches == 1:
-            ends = "it has findings" if self.n_wrong else "nothing is wrong with it"
-        return f"{launches}, {ends}."
+        return f"{launches}, {'it has findings' if self.n_launches == self.n_wrong == 1 else ends}."
 
 
 @contextmanager

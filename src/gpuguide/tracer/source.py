@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from gpuguide.tracer.names import (
     WAITS,
     Cuda,
     Names,
+    NumpyNames,
     Wait,
     kernel_builtins,
     math_names,
@@ -41,6 +43,13 @@ _CANNOT = {
     ast.JoinedStr: "an f-string", ast.Import: "an import", ast.ImportFrom: "an import",
     ast.Yield: "a yield", ast.YieldFrom: "a yield", ast.Await: "an await",
 }  # fmt: skip
+#: Functions of Python that Numba lacks in kernels.
+_NOT_IN_KERNELS = ("all", "any", "exit", "input", "open", "quit", "reversed", "sorted")
+#: Functions of NumPy that return a new array, which no kernel can make.
+_MAKE_ARRAYS = (
+    "arange", "array", "asarray", "copy", "cumprod", "cumsum", "empty", "empty_like", "full", "full_like",
+    "linspace", "ones", "ones_like", "sort", "zeros", "zeros_like",
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -315,11 +324,12 @@ def _local_names(node: Any) -> set[str]:
 
 def _check(node: Any, known: Mapping[str, Any], *, is_kernel: bool) -> None:
     """Refuse what Numba cannot compile, where a beginner may well write it."""
+    own_names = {*known, *_local_names(node)}
     for each in ast.walk(node):
+        if isinstance(each, ast.Name) and each.id in _NOT_IN_KERNELS and each.id not in own_names:
+            raise _refused(each, f"uses {each.id}, which a kernel cannot call")
         if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
-            module = known.get(each.value.id)
-            if isinstance(module, Cuda | Names) and not hasattr(module, each.attr):
-                raise _no_such_name(each.value.id, each.attr, module, each.lineno)
+            _check_attribute(each, each.value.id, known.get(each.value.id))
         what = _CANNOT.get(type(each))
         if what is not None and each is not node:
             raise _refused(each, f"holds {what}, which a kernel cannot have")
@@ -334,6 +344,18 @@ def _check(node: Any, known: Mapping[str, Any], *, is_kernel: bool) -> None:
             raise _refused(value, "returns a value, and a kernel cannot return any")
 
 
+def _check_attribute(node: ast.Attribute, home: str, module: Any) -> None:
+    """Refuse a name that Numba's, NumPy's or Python's module lacks in a kernel."""
+    name = f"{home}.{node.attr}"
+    if isinstance(module, Cuda | Names) and not hasattr(module, node.attr):
+        raise _no_such_name(home, node.attr, module, node.lineno)
+    if isinstance(module, NumpyNames) and node.attr in _MAKE_ARRAYS:
+        why = "a kernel has cuda.shared.array and cuda.local.array for that"
+        raise _refused(node, f"makes an array with {name}, which no kernel can: {why}")
+    if isinstance(module, NumpyNames) and node.attr in ("max", "min"):
+        raise _refused(node, f"uses {name}, which a kernel cannot call: {node.attr}(a, b) takes two numbers")
+
+
 def _refused(node: Any, text: str) -> KernelError:
     return KernelError("compile", f"Line {node.lineno} {text}.", node.lineno)
 
@@ -342,11 +364,26 @@ def _no_such_name(module_name: str, name: str, module: Any, line: int) -> Kernel
     """Return the error for a name that a module lacks: a slip of the pen, or not known to the tracer."""
     import difflib  # here, because a good kernel does without it
 
-    near = difflib.get_close_matches(name, [each for each in dir(module) if not each.startswith("_")], 1, 0.7)
     text = f"Line {line} uses {module_name}.{name}, which "
+    if isinstance(module, Cuda) and name in _OF_THE_HOST:
+        return KernelError("compile", f"{text}is for the host: a kernel cannot call it.", line)
+    near = difflib.get_close_matches(name, [each for each in dir(module) if each not in _NOT_NUMBAS], 1, 0.7)
     if near:
         return KernelError("compile", f"{text}does not exist. Did you mean {module_name}.{near[0]}?", line)
+    if isinstance(module, Names) and module.__name__ == "math" and not hasattr(math, name):
+        return KernelError("compile", f"{text}does not exist.", line)
     return KernelError("unsupported", f"{text}is not known to the tracer.", line)
+
+
+#: Names of `numba.cuda` that beginners call from a kernel.
+_OF_THE_HOST = (
+    "as_cuda_array", "copy_to_host", "device_array", "device_array_like", "event", "jit", "pinned_array",
+    "stream", "synchronize", "to_device",
+)  # fmt: skip
+#: What the tracer's `cuda` holds for itself.
+_NOT_NUMBAS = {name for name in dir(CUDA) if name.startswith("_")} | {
+    "fences", "name_at", "own_arrays", "shared_arrays", "shared_bytes",
+}  # fmt: skip
 
 
 def _is_constant(shape: ast.AST, function: Any, known: Mapping[str, Any]) -> bool:

@@ -42,9 +42,10 @@ class Kernel:
         threads = tpb or 128
         return Configured(self, -(-ntasks // threads), threads, sharedmem)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the function itself, as a host does with a plain one."""
-        return self.py_func(*arguments, **named)
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Refuse a call without blocks and threads, as Numba does."""
+        name = self.__name__
+        raise ValueError(f"a launch of {name} needs blocks and threads: {name}[blocks, threads](...)")
 
 
 class Configured:

@@ -29,8 +29,6 @@ objectives = [
     "say what this page is about",
     "try it on a GPU",
 ]
-# Rules of the contract that this draft does not keep yet; `make check` lists what they ask for.
-unwritten = ["C1", "C2", "C3", "C8", "C11", "C12"]
 """
 
 _SCRIPT = '''\
@@ -41,7 +39,7 @@ $underline
 What does this page answer?
 """
 # %%
-# .. The answer: one or two sentences with the finding and its numbers, at most 50 words. A ladder shows the
+# .. One to three sentences of advice, with the one or two numbers that make it believable. A ladder shows the
 #    table of its rungs below them: .. rungs:: $name
 #
 # A GPU doubles 2\\ :sup:`24` numbers in :measured:`$name[one_element, 2**24].time`.
@@ -124,7 +122,7 @@ gg.claim(results, "one_element", faster_than="numpy", at=2**24)
 # Your turn
 # ---------
 #
-# .. One exercise: .. exercise:: NAME
+# .. One exercise, whose name is in the entry, too: .. exercise:: NAME
 
 # %%
 # Next
@@ -359,7 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("A draft that doubles numbers, to be rewritten:")
     for path in [layout.pages_toml, *written]:
         print(f"  {path.relative_to(layout.root)}")
-    print(f"make preview PAGE={options.name} runs it, and make check says what is unwritten.")
+    print(f"make page PAGE={options.name} builds it, tries it without a GPU, and says what is missing.")
     return 0
 
 

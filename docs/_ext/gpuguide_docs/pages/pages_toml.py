@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ __all__ = [
     "FORMATS",
     "KINDS",
     "LEVELS",
-    "Experiment",
     "Needs",
     "Page",
     "PagesError",
@@ -77,31 +76,6 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """An experiment of a source document that a page redoes.
-
-    Attributes
-    ----------
-    id : str
-        For example ``"S2.1"``.
-    key : str
-        Reference of the measured quantity, as the role ``measured`` takes it; empty when `shown` is given.
-    size : str
-        The source's size as an integer expression such as ``"4096**2"``; empty when it has none.
-    dtype : str
-        The source's dtype; empty when it has none.
-    shown : str
-        Words of code that the page must show, for an experiment that measures nothing.
-    """
-
-    id: str
-    key: str = ""
-    size: str = ""
-    dtype: str = ""
-    shown: str = ""
-
-
-@dataclass(frozen=True)
 class Page:
     """A page's entry: where it stands and what it promises its readers.
 
@@ -115,14 +89,8 @@ class Page:
         What the reader will be able to do: two to four, each beginning with a verb.
     after : tuple of str
         Names of pages to read before this one.
-    experiments : tuple of Experiment
-        Experiments of the source documents; never shown to readers.
     exercises, tags : tuple of str
         Names of exercises; words to find the page by.
-    waivers : dict of str to str
-        Contract rule -> reason why it does not fit this page.
-    unwritten : tuple of str
-        Contract rules that a draft does not keep yet.
     machine : str or None
         Machine whose recording the page shows; None for the primary one.
     topic : str
@@ -133,6 +101,8 @@ class Page:
         Whether it stands in the site's top bar: its section then lists it without holding it.
     counters : tuple of str
         Variants and sizes whose hardware counters are read: ``"primes[sieve_shared, 10**9]"``.
+    waits : str
+        Why the page waits for a GPU; empty for one that does not.
     """
 
     section: str
@@ -144,16 +114,14 @@ class Page:
     needs: Needs
     objectives: tuple[str, ...]
     after: tuple[str, ...] = ()
-    experiments: tuple[Experiment, ...] = ()
     exercises: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    waivers: dict[str, str] = field(default_factory=dict)
-    unwritten: tuple[str, ...] = ()
     machine: str | None = None
     topic: str = ""
     format: str = "script"
     top_bar: bool = False
     counters: tuple[str, ...] = ()
+    waits: str = ""
 
     @property
     def docname(self) -> str:
@@ -283,19 +251,8 @@ def _page(entry: Mapping[str, Any], number: int) -> Page:
             f"format 'myst' is for kind {' or '.join(_MYST_KINDS)}"
         )
     values["needs"] = Needs(**_checked(values["needs"], _NEEDS_KEYS, f"{where}: needs"))
-    values["experiments"] = tuple(_experiment(item, where) for item in values.get("experiments", ()))
     values.setdefault("topic", values["name"])
     return Page(**values)
-
-
-def _experiment(item: object, where: str) -> Experiment:
-    if isinstance(item, str):
-        return Experiment(item)
-    if not isinstance(item, dict):
-        raise PagesError(
-            f'{where}: experiments holds ids or tables such as {{id = "S2.1", key = ...}}, not {item!r}'
-        )
-    return Experiment(**_checked(item, _EXPERIMENT_KEYS, f"{where}: experiments"))
 
 
 def _text(value: object) -> str:
@@ -335,16 +292,6 @@ def _table(value: object) -> dict[str, Any]:
     return value
 
 
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError("a list")
-    return value
-
-
-def _reasons(value: object) -> dict[str, str]:
-    return {key: _text(reason) for key, reason in _table(value).items()}
-
-
 _Keys = Mapping[str, tuple[Callable[[object], Any], bool]]  # key -> (reader, whether it must be given)
 _SECTION_KEYS: _Keys = dict.fromkeys(("name", "title", "summary"), (_text, True))
 _NEEDS_KEYS: _Keys = {
@@ -352,19 +299,14 @@ _NEEDS_KEYS: _Keys = {
     "gib": (_amount, False),
     "extras": (_texts, False),
 }
-_EXPERIMENT_KEYS: _Keys = {
-    "id": (_text, True),
-    **dict.fromkeys(("key", "size", "dtype", "shown"), (_text, False)),
-}
 _PAGE_KEYS: _Keys = {
     **dict.fromkeys(("section", "name", "title", "question", "kind", "level"), (_text, True)),
     "needs": (_table, True),
     "objectives": (_texts, True),
-    **dict.fromkeys(("after", "exercises", "tags", "unwritten", "counters"), (_texts, False)),
-    "experiments": (_list, False),
-    "waivers": (_reasons, False),
+    **dict.fromkeys(("after", "exercises", "tags", "counters"), (_texts, False)),
     "machine": (_text, False),
     "topic": (_text, False),
+    "waits": (_text, False),
     "format": (_text, False),
     "top_bar": (_flag, False),
 }

@@ -44,7 +44,7 @@ class PageState:
     changed : tuple of str
         Of a stale page, what changed.
     reason : str
-        Of a page in ``pending.toml``, why it waits; a current one may wait for more machine starts.
+        Of a page whose entry says so, why it waits; a current one may wait for more machine starts.
     digest : str
         SHA-256 of the recording's manifest, which holds the hashes of its other files; "" without one.
     """
@@ -108,11 +108,8 @@ class States:
 
     @cached_property
     def _code(self) -> str:
-        """Digest of all code and of the notes on what is equivalent, by which a page is current or stale."""
-        from gpuguide.recordings.equivalent import FILE
-
-        source = self.layout.source
-        whole = hashlib.sha256(file_digest(source / "gpuguide" / "recorded" / FILE).encode())
+        """Digest of all code, by which a page is current or stale."""
+        source, whole = self.layout.source, hashlib.sha256()
         for root in (source / "gpuguide", source.parent / "docs" / "_ext"):
             for path in sorted(root.rglob("*.py")):
                 whole.update(f"{path.relative_to(root)} {file_digest(path)}\n".encode())
@@ -161,22 +158,17 @@ class States:
 
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings.counters import FILE as COUNTERS
-        from gpuguide.recordings.pending import pending as pending_pages
 
-        pending = {each.page: each for each in pending_pages(self.layout.recorded)}
         recording = checked_recording(page.name, page.machine, self.layout, self._code)
         if recording is None:
-            if page.name in pending:
-                return PageState(page.name, "pending", reason=pending[page.name].reason)
-            return PageState(page.name, "missing")
+            return PageState(page.name, "pending" if page.waits else "missing", reason=page.waits)
         folder = recording.folder or Path()
         digest = file_digest(folder / "run.json")
         changed = self._changes(page, recording, digest)
         # Beside the runs and not in their manifest: they are counted later.
         digest += file_digest(folder / COUNTERS) if recording.counters else ""
-        reason = pending[page.name].reason if page.name in pending else ""
-        status: Status = "current" if not changed else "pending" if reason else "stale"
-        return PageState(page.name, status, recording, changed, reason, digest)
+        status: Status = "current" if not changed else "pending" if page.waits else "stale"
+        return PageState(page.name, status, recording, changed, page.waits, digest)
 
 
 def states_of_build(app: Sphinx) -> States:

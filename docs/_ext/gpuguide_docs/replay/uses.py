@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx.builders.html import StandaloneHTMLBuilder
+
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay.drawn_cells import drawing_of
@@ -52,6 +54,24 @@ def _write(app: Sphinx) -> None:
         write_states(states_of_build(app))
 
 
+def _not_written(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Name the pages that another builder, such as doctest, read since they were written.
+
+    Sphinx compares a page only with its source. If a page was read again for another reason, for example a
+    kernel that it shows, other builders would not notice.
+    """
+    if not isinstance(app.builder, StandaloneHTMLBuilder):
+        return []
+    written = {name: Path(app.builder.get_outfilename(name)) for name in env.all_docs}
+    return [
+        name
+        for name, path in written.items()
+        # Sphinx notes when it read a document in microseconds.
+        if path.exists() and path.stat().st_mtime_ns // 1000 < env.all_docs[name]
+    ]
+
+
 def setup(app: Sphinx) -> None:
     """Write the states once the gallery is generated, which names the place of a drawn cell that fails."""
     app.connect("builder-inited", _write, priority=900)
+    app.connect("env-updated", _not_written)

@@ -11,7 +11,6 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide_docs.show.card import CARD_ID, card_node, download
-from gpuguide_docs.show.history import words_file
 from gpuguide_docs.show.minutes import exercise_minutes, reading_of
 from gpuguide_docs.show.numbers import NOT_MEASURED, why_unmeasured
 from gpuguide_docs.show.references import measured_on
@@ -73,15 +72,13 @@ class PageFrame(SphinxTransform):
         measures = page.format == "script"
         state = site.state(page.name, self.env) if measures else None
         at = _after_answer(section, several=measures)
-        # Before byline and card are inserted. The contract reports it.
-        reading = self.document["reading"] = reading_of(self.document)
+        # Before byline and card are inserted.
+        reading = reading_of(self.document)
         answer = [node for node in section.children if isinstance(node, nodes.paragraph)]
         answer = [node for node in answer if "gg-answer" in node["classes"]]
         note_tile(self.env, self.env.docname, reading.minutes, answer)
         top = [byline_node(site, page, state, reading.minutes)]
         recording = state.shown if state else None
-        if recording and recording.runs:
-            self.env.note_dependency(str(words_file(site.layout, page.name)))
         card = [card_node(page, recording, site.layout)] if recording else []
         # From the end, so that places found before stay right.
         if not self._fill("card", card):

@@ -12,7 +12,6 @@ from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.history import history_node
 from gpuguide_docs.show.references import measured_on
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element
     rows += _field("how to cite", nodes.Text(_citation(page, recording)))
     # The identifier is inside: browsers unfold what holds the target of a link.
     counted = _counted(recording)
-    inside = nodes.container("", *history_node(layout, recording), *counted, rows, ids=[CARD_ID])
+    inside = nodes.container("", *counted, rows, ids=[CARD_ID])
     # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
     return fold(CARD_TITLE, inside, classes=("gg-measured-card", "no-search"))
 

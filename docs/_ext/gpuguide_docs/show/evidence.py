@@ -69,7 +69,7 @@ class EvidenceRole(ReportingRole):
 
 
 def _parsed(text: str) -> tuple[str, str]:
-    kind, _, name = text.strip().partition(" ")
+    kind, _, name = " ".join(text.split()).partition(" ")
     if kind not in EVIDENCE:
         raise unknown("kind of evidence", kind, EVIDENCE)
     if (kind == "opinion") == bool(name.strip()):
@@ -147,7 +147,7 @@ class EvidenceLinks(SphinxTransform):
     default_priority = 405
 
     def apply(self, **_kwargs: object) -> None:
-        """Link what can be linked; the contract names what cannot."""
+        """Link what can be linked."""
         for node in list(self.document.findall(nodes.inline)):
             if node.get("of") and node["shown"]:
                 target = self._target(node["evidence"], node["of"])

@@ -80,8 +80,8 @@ def _ends_a_cell(node: nodes.Node) -> bool:
 class FoldsInPlace(SphinxPostTransform):
     """Moves the folded bookkeeping into the card at the end of the page, or makes the fold that holds it.
 
-    The code of a chart goes below its caption. Only what is shown is in this order: downloads and the
-    contract see the cells in the order they run in.
+    The code of a chart goes below its caption. Only what is shown is in this order: downloads see
+    the cells in the order they run in.
     """
 
     default_priority = 8

@@ -111,7 +111,7 @@ def kernel_block(source: ModuleSource, names: list[str], imports: str = "") -> n
     """
     code = "\n\n\n".join(filter(None, (imports, shown_source(source, names))))
     shown = nodes.container("", nodes.literal_block(code, code, language="python"), classes=["gg-kernel"])
-    # The contract and the downloads find the code by these.
+    # The downloads find the code by these.
     shown["kernel"], shown["names"] = source.module, names
     return shown
 

@@ -41,7 +41,7 @@ _LONGEST_NUMBER = 40
 class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
     """A number with what hover, focus or tap shows: attributes ``detail`` and ``tip`` (its identifier).
 
-    Attributes ``role`` and ``key`` say where it comes from.
+    Attribute ``key`` says where it comes from.
     """
 
 
@@ -57,7 +57,6 @@ class ReportingRole(SphinxRole):
             self.env.note_reread()
             message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
             wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
-            wrong["why"] = str(error)
             return [wrong], [message]
         self.set_source_info(node)
         return [node], []
@@ -72,7 +71,7 @@ class _NumberRole(ReportingRole):
 
     def node(self) -> nodes.Node:
         """Give the number with what hover, focus or tap shows."""
-        return _node(self.env, self.text, self.name, self.number(site_of(self.env)), self.rawtext)
+        return _node(self.env, self.text, self.number(site_of(self.env)), self.rawtext)
 
     def number(self, site: Site) -> tuple[str, str, str]:
         """Text, detail and class; GpuGuideError where there is none."""
@@ -145,23 +144,21 @@ def measured_number(
     """
     number = resolve(parse_reference(key), recording)
     text = number.short if short else number.text
-    return _node(env, key, "measured", (text, number.detail, "gg-measured"))
+    return _node(env, key, (text, number.detail, "gg-measured"))
 
 
-def _node(
-    env: BuildEnvironment, key: str, role: str, number: tuple[str, str, str], raw: str = ""
-) -> number_node:
+def _node(env: BuildEnvironment, key: str, number: tuple[str, str, str], raw: str = "") -> number_node:
     text, detail, kind = number
     # A number stays on one line, but not a fact of many words.
     classes = [kind, "gg-words"] if len(text) > _LONGEST_NUMBER else [kind]
-    node = number_node(raw, text, classes=classes, detail=detail, role=role, key=key)
+    node = number_node(raw, text, classes=classes, detail=detail, key=key)
     node["tip"] = f"gg-tip-{env.new_serialno('gg-tip')}"
     return node
 
 
 def unmeasured_number(env: BuildEnvironment, key: str, state: PageState) -> number_node:
     """Return what stands in for a number while its page has none."""
-    return _node(env, key, "measured", (NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"))
+    return _node(env, key, (NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"))
 
 
 def why_unmeasured(state: PageState) -> str:

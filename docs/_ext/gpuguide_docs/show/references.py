@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
-from gpuguide.charts.history import MONTHS
 from gpuguide.errors import ArgumentError, UnknownNameError, unknown
 from gpuguide.results.counters import COUNTERS, counted_at
 from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
@@ -26,6 +25,11 @@ __all__ = ["NOT_COUNTED", "Number", "Reference", "measured_on", "parse_reference
 #: Shown for a counter that was not read for the present code.
 NOT_COUNTED = "not counted yet"
 
+#: Not by `strftime`, whose months follow the locale: pages are the same bytes everywhere.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 _COUNTER = "counter"
 _SIDES = ("slower_at", "faster_at")
 _HOST_BOUND_WORDS = "a span that includes the host's time, because the host could not keep the GPU busy"
@@ -81,13 +85,6 @@ class Reference:
     work: str = ""
     pair: tuple[str, str] = ("", "")
     side: str = ""
-
-    @property
-    def metric(self) -> str:
-        """What is counted as one metric by the page contract."""
-        if self.kind != "cell":
-            return self.kind
-        return f"{self.quantity}({self.work})" if self.work else self.quantity
 
 
 def parse_reference(text: str) -> Reference:
@@ -250,7 +247,7 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
     said = [processor or provenance.machine]
     if starts:
         said.append(starts_words(recording.n_starts))
-    said.append(f"{'latest on ' if recording.runs else ''}{day.day} {MONTHS[day.month - 1]} {day.year}")
+    said.append(f"{'latest on ' if recording.runs else ''}{day.day} {_MONTHS[day.month - 1]} {day.year}")
     return ", ".join(said)
 
 

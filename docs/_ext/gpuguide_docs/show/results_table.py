@@ -135,7 +135,7 @@ class FindingDirective(SphinxDirective):
         for paragraph in content:
             if isinstance(paragraph, nodes.paragraph):
                 paragraph["classes"].append("gg-finding")
-                # The contract knows captions by this, and tells one from the next.
+                # The code of a chart is folded below it.
                 paragraph["caption"] = self.lineno
         return content
 

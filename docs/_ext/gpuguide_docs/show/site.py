@@ -1,4 +1,4 @@
-"""What roles, directives, exporter and contract read: pages, claims and the state of each recording."""
+"""What roles, directives, exporter and lint read: pages, claims and the state of each recording."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Standard scores of columns, for arrays of a library that has the standard and nothing else."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from gpuguide.errors import BackendError
@@ -35,7 +37,8 @@ def cases():
         needs = "This exercise needs array-api-strict, which is not installed"
         raise BackendError(f'{needs}: pip install "array-api-strict>=2.4,<3".') from None
     # 0 / 0 is judged by what becomes of it.
-    with np.errstate(invalid="ignore", divide="ignore"):
+    kind = type(array_api_strict.asarray(0.0))
+    with np.errstate(invalid="ignore", divide="ignore"), out_of_reach_for_numpy(kind):
         for rows, columns, dtype in TABLES:
             random = np.random.default_rng(rows)
             table = random.integers(-35, 36, (rows, len(SENSORS))).astype(float)
@@ -46,6 +49,23 @@ def cases():
             table = table[:, :columns].astype(dtype)
             about = f"For {rows} readings of {columns} sensor{'s' * (columns > 1)} in {dtype}"
             yield Case(about, (array_api_strict.asarray(table.copy()),), extra=table)
+
+
+@contextmanager
+def out_of_reach_for_numpy(kind):
+    """Let NumPy take no array of this kind, which stands for those of all libraries, of GPUs' too."""
+
+    def refuse(*_, **__):
+        raise TypeError("NumPy cannot take this array: those of other libraries may be on a GPU")
+
+    kept = {name: vars(kind)[name] for name in ("__array__", "__buffer__") if name in vars(kind)}
+    for name in kept:
+        setattr(kind, name, refuse)
+    try:
+        yield
+    finally:
+        for name, method in kept.items():
+            setattr(kind, name, method)
 
 
 def judge(case, result):
@@ -84,6 +104,6 @@ MISTAKES = (
     Mistake("    spread = xp.where(spread > 0, spread, xp.ones_like(spread))\n", "", "wrong"),
     Mistake("spread > 0", "spread > 1e-6", "wrong"),
     Mistake("xp.ones_like(spread)", "xp.ones(spread.shape)", "wrong"),
-    Mistake("xp.where(spread > 0, spread, xp.ones_like(spread))", "spread + (spread == 0)", "exception"),
     Mistake("centred = readings - ", "centred = readings\n    centred -= ", "input_changed"),
+    Mistake("    xp =", "    import numpy as np\n    readings = np.asarray(readings)\n    xp =", "exception"),
 )

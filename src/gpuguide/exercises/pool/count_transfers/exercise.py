@@ -25,7 +25,7 @@ def judge(case, result):
     there, back = cp.gpu.steps("to_device"), cp.gpu.steps("to_host")
     at_most(1, there, "Data went to the GPU")
     at_most(1, back, "Data came back to the host", "A single number that the host reads is a copy, too.")
-    require(there and back, "Nothing crossed over: all steps belong on the GPU.", kind="limit")
+    require(there and back, "Nothing went to the GPU and came back: all steps belong there.", kind="limit")
     message = "What went to the GPU is not the image as it is: all steps belong on the GPU."
     same = cp.sent[0].dtype == image.dtype and np.array_equal(cp.sent[0].ravel(), image.ravel())
     require(same, message, there, kind="limit")

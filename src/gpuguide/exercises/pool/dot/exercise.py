@@ -37,7 +37,7 @@ MISTAKES = (
     Mistake("partial = float32(0)", "partial = 0.0", "float64"),
     Mistake("cuda.atomic.add(total, 0, partial)", "total[0] += partial", "race"),
     Mistake("cuda.laneid == 0", "cuda.threadIdx.x == 0", "wrong"),
-    Mistake("if cuda.laneid == 0:", "if True:", "limit"),
+    Mistake("if cuda.laneid == 0:", "if True:", "wrong"),
     Mistake("distance = 16", "distance = 8", "wrong"),
     Mistake("partial += cuda.shfl", "partial = cuda.shfl", "wrong"),
     Mistake("cuda.gridsize(1)", "cuda.blockDim.x", "wrong"),

@@ -64,7 +64,7 @@ MISTAKES = (
     Mistake("    two.wait_event(one.record())  # before left, which right does not need\n", "", "race"),
     Mistake("    one.wait_event(two.record())\n", "", "race"),
     Mistake("two.wait_event(one.record())", "one.synchronize()", "limit"),
-    Mistake("one.wait_event(two.record())", "two.synchronize()", "limit"),
+    Mistake("        left()\n", "        left()\n    two.wait_event(one.record())\n", "limit"),
     Mistake("    with two:\n", "    with one:\n", "limit"),
     Mistake("    one.synchronize()\n", "", "unfinished"),
     Mistake("    one.synchronize()\n", "    two.synchronize()\n", "unfinished"),

@@ -38,7 +38,7 @@ MISTAKES = (
     Mistake(" if t >= distance else float32(0)", "", "negative_index"),
     Mistake("i = cuda.grid(1)", "i = cuda.grid(1)\n    if i >= x.size:\n        return", "missed_barrier"),
     Mistake("x[i] if i < x.size else float32(0)", "x[i]", "out_of_range"),
-    Mistake("distance *= 2", "distance += 1", "limit"),
+    Mistake("distance *= 2", "distance += 1", "wrong"),
     Mistake("part[t] += before", "part[t] = before", "wrong"),
     Mistake("i = cuda.grid(1)", "i = t", "wrong"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["PATTERNS", "TypedFigure", "find_typed_figures", "plain_lines"]
+__all__ = ["TypedFigure", "find_typed_figures"]
 
 _DIGITS = r"(?:\d[\d\u202f\u00a0,_]*(?:[.,]\d+)?(?:\s?e[+-]?\d+)?|\d*\.\d+)"
 _UNITS_OF_TEN = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
@@ -63,97 +63,30 @@ _TABLE = (
     ("time", rf"\b(?:{_WORD}){_GAP}(?:(?:nano|micro|milli)?seconds?|minutes?|hours?)\b"),
 )
 
-#: (what it is, how it is recognised), tried in this order on each line.
-PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TABLE)
+# (what it is, how it is recognised), tried in this order on each line.
+_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _TABLE)
 
 
 @dataclass(frozen=True)
 class TypedFigure:
-    """A figure that somebody typed.
-
-    Attributes
-    ----------
-    line : int
-        Line in the text, from 1.
-    kind : str
-        ``"time"``, ``"rate"``, ``"speed-up"``, ``"energy"``, ``"percentage"`` or ``"fraction"``.
-    text : str
-        What was found.
-    """
+    """A figure that somebody typed: its line, its kind (``"time"``, ``"rate"``, ...) and its words."""
 
     line: int
     kind: str
     text: str
 
-    def __str__(self) -> str:
-        return f"line {self.line}: typed {self.kind} {self.text!r}; use the role measured or claimed"
 
+def find_typed_figures(text: str, line: int = 1) -> list[TypedFigure]:
+    """Find typed figures in prose without markup, whose first line has this number.
 
-def find_typed_figures(lines: list[tuple[int, str]]) -> list[TypedFigure]:
-    """Find typed figures in prose.
-
-    Parameters
-    ----------
-    lines : list of (int, str)
-        Line number and text, with roles, literals and code taken out; a text of several lines has the number
-        of its first.
-
-    Returns
-    -------
-    list of TypedFigure
-        At most one for each stretch of text.
-
-    Examples
-    --------
-    >>> [found.text for found in find_typed_figures([(1, "It takes 3 ms with 256 threads.")])]
+    >>> [figure.text for figure in find_typed_figures("It takes 3 ms with 256 threads.")]
     ['3 ms']
     """
-    return [found for number, text in lines for found in _in_line(number, text)]
-
-
-def _in_line(number: int, text: str) -> list[TypedFigure]:
-    found: list[TypedFigure] = []
-    for kind, pattern in PATTERNS:
+    figures: list[TypedFigure] = []
+    for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            line = number + text.count("\n", 0, match.start())
-            found.append(TypedFigure(line, kind, " ".join(match.group().split())))
+            at = line + text.count("\n", 0, match.start())
+            figures.append(TypedFigure(at, kind, " ".join(match.group().split())))
             # Blanked, so that no later pattern finds a part of it again.
             text = text[: match.start()] + re.sub(r"[^\n]", " ", match.group()) + text[match.end() :]
-    return found
-
-
-_MARKUP = re.compile(
-    r":[A-Za-z][\w:+.-]*:`[^`]*`|\{[A-Za-z][\w:+.-]*\}`[^`]*`|``[^`]*(?:`[^`]+)*``|`[^`\n]+`"
-)
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-
-
-def plain_lines(text: str) -> list[tuple[int, str]]:
-    r"""Give the prose of a text that is not a page: README, an exercise, a docstring.
-
-    Parameters
-    ----------
-    text : str
-        Markdown, or a docstring without directives.
-
-    Returns
-    -------
-    list of (int, str)
-        Line number from 1 and the line, with roles, literals, addresses and fenced code taken out.
-
-    Examples
-    --------
-    >>> plain_lines("Takes {measured}`f` on [x](y).\n```\nint x;\n```\n")
-    [(1, 'Takes   on x.')]
-    """
-    kept, fenced = [], False
-    for line in text.splitlines():
-        fence = line.lstrip().startswith("```")
-        fenced ^= fence
-        kept.append("" if fence or fenced else line)
-    # A role may run over the end of a line.
-    plain = _MARKUP.sub(lambda found: " " + "\n" * found.group().count("\n"), "\n".join(kept))
-    lines = _LINK.sub(
-        lambda found: found[1] + "\n" * found.group().count("\n", found.end(1) - found.start()), plain
-    )
-    return [(number, line) for number, line in enumerate(lines.split("\n"), start=1) if line.strip()]
+    return figures

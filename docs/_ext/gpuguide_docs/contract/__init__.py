@@ -1,1 +1,0 @@
-"""The rules that every page must follow."""

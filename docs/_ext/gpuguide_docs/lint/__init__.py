@@ -1,0 +1,1 @@
+"""The eight rules of ``make check``: mistakes that people make on pages."""
