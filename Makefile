@@ -31,10 +31,9 @@ JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 AXE_VERSION := 4.14.1
 SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
-# Compiled modules are kept, also where an environment forbids Python to write them beside their sources: without
-# them, each build and each of the tests' many processes compiles Sphinx and the rest anew.
+# Where an environment forbids Python to keep compiled modules, each of the tests' many processes would compile
+# Sphinx and the rest anew.
 html test browse doctest check: export PYTHONDONTWRITEBYTECODE :=
-html test browse doctest check: export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/bytecode
 # All processors are at work; the threads of NumPy's linear algebra would wait for work by turning.
 html test browse doctest check: export OPENBLAS_NUM_THREADS := 1
 
@@ -183,4 +182,4 @@ wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@du -sh .whl
 
 clean:  ## delete what was built (the environment stays)
-	rm -rf $(OUT) docs/gallery docs/api/generated $(filter-out .cache/bytecode,$(wildcard .cache/*)) .preview dist
+	rm -rf $(OUT) docs/gallery docs/api/generated .cache .preview dist

@@ -1,4 +1,4 @@
-"""The marker `gpu`, and ways to run a snippet in a Python of its own, with or without Numba's simulator."""
+"""The marker `gpu`, and ways to run a snippet in a fresh Python, with or without Numba's simulator."""
 
 from __future__ import annotations
 
@@ -14,24 +14,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
-from _pytest.unraisableexception import gc_collect_iterations_key
 
 from gpuguide.errors import NoGpuError
 from gpuguide.machine.device import require_gpu
-from warm_python import WarmPython
 
 HERE = Path(__file__).parent
 # Folders whose tests build sites, drive a browser, or simulate, compile and trace kernels.
 LONG_FIRST = ("docs", "browser", "topics", "exercises/test_kernel_mutants.py", "exercises")
 # Much more than the files of a whole run take together.
 MOST_WRITTEN_BYTES = 4 << 30
-# Of pytest's own `--durations-min`.
-SHOWN_S = 0.005
-# This Python, those that run tests beside it, and hundreds of fresh ones import the same modules. They find
-# them compiled, though none may write beside the sources.
-sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(HERE.parent / ".cache" / "bytecode"))
-sys.dont_write_bytecode = False
 
 
 def has_room(folder: str) -> bool:
@@ -55,30 +46,18 @@ def made_in_memory(memory: Path) -> str:
 if "TMPDIR" not in os.environ and has_room("/dev/shm"):
     os.environ["TMPDIR"] = tempfile.tempdir = made_in_memory(Path("/dev/shm"))
     atexit.register(shutil.rmtree, os.environ["TMPDIR"], ignore_errors=True)
-# What Pythons compile of trees that tests copy: see `compiled_once`.
-if "GPUGUIDE_COMPILED_ONCE" not in os.environ:
-    os.environ["GPUGUIDE_COMPILED_ONCE"] = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, os.environ["GPUGUIDE_COMPILED_ONCE"])
 # The library of NumPy's linear algebra keeps threads that wait by turning; the tests use all processors.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests make millions of small objects and drop most: searching for cycles as often as Python does by default
 # takes a tenth of their time.
 gc.set_threshold(100_000, 20, 50)
+# Fresh Pythons keep what they compile.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="fail tests that need a missing GPU")
     parser.addoption("--sphinx-examples", metavar="FILE", help="what Sphinx's doctest builder wrote")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):
-        # A process of xdist, of whose end nobody reads the status. Registered before the others, this is
-        # called after them: to take apart all that was made would take seconds.
-        atexit.register(os._exit, 0)
-    # At its end pytest looks five times for objects whose end raises an error, as PyPy wants it.
-    config.stash[gc_collect_iterations_key] = 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -90,27 +69,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return next((n for n, long in enumerate(LONG_FIRST) if path.is_relative_to(long)), len(LONG_FIRST))
 
     items.sort(key=lambda item: place(item.path))
-
-
-def pytest_collection_finish() -> None:
-    """Let the collector look at nothing of what there is by now: it stays to the end."""
-    gc.freeze()
-
-
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a test in a process of xdist, and send no reports that nobody would see.
-
-    Of three reports of each of ten thousand tests, two say that fixtures were set up and taken down. One is
-    sent if that failed, or took as long as what `--durations` shows.
-    """
-    if not hasattr(item.config, "workerinput"):
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or not report.passed or report.duration >= SHOWN_S:
-            item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    return True
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -130,34 +88,20 @@ def why_no_gpu() -> str | None:
     return None
 
 
-@cache
-def warm_simulator() -> WarmPython:
-    """Start a Python with Numba's simulator, whose threads `quick_simulator` schedules."""
-    modules = ("quick_simulator", "first_compilation", "gpuguide.measure.study")
-    # Functions for the CPU are compiled there to be right, not to be quick.
-    env = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"}
-    shared = Path(os.environ["GPUGUIDE_COMPILED_ONCE"]) / "simulator"
-    return WarmPython(modules, options=("-W", "error"), env=env, shared=shared)
-
-
 @pytest.fixture
 def fresh_python() -> Callable[..., str]:
-    """Run a snippet in a Python of its own that turns warnings into errors; return what it printed.
+    """Run a snippet in a fresh Python that turns warnings into errors; return what it printed."""
 
-    A fresh one, but for the simulator, where it is a copy of one that has imported Numba and
-    `quick_simulator`; ``quick=False`` gives a fresh one there, too, with Numba's own schedule of threads.
-    """
-
-    def run(snippet: str, *, timeout: float = 120, quick: bool = True, **variables: str) -> str:
+    def run(snippet: str, *, timeout: float = 120, **variables: str) -> str:
         environment = {name: value for name, value in os.environ.items() if name != "NUMBA_ENABLE_CUDASIM"}
-        environment |= variables
-        if quick and "NUMBA_ENABLE_CUDASIM" in variables:
-            done = warm_simulator().run(["-c", snippet], env=environment, timeout_s=timeout)
-        else:
-            command = [sys.executable, "-W", "error", "-c", snippet]
-            done = subprocess.run(
-                command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-            )
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", snippet],
+            env=environment | variables,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         assert not done.stderr
         return done.stdout
@@ -167,5 +111,5 @@ def fresh_python() -> Callable[..., str]:
 
 @pytest.fixture
 def simulator_python(fresh_python: Callable[..., str]) -> Callable[..., str]:
-    """Run a snippet in a Python of its own whose kernels run in Numba's simulator; return what it printed."""
+    """Run a snippet in a fresh Python whose kernels run in Numba's simulator; return what it printed."""
     return lambda snippet, **options: fresh_python(snippet, NUMBA_ENABLE_CUDASIM="1", **options)

@@ -7,26 +7,14 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from sphinx.application import builtin_extensions
 from tiny_pool import write_pool
 
 from gpuguide_docs.pages.layout import Layout
-from warm_python import COMPILED_ONCE, WarmPython
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MACHINE = "test-cpu"
-BUILT_WITH = (
-    *("numpy", "matplotlib.pyplot", "matplotlib.backends.backend_svg", "nbformat", "myst_nb.sphinx_ext"),
-    *("sphinx.cmd.build", *builtin_extensions, "sphinx.ext.doctest", "sphinx.jinja2glue"),
-    *("sphinx_gallery.gen_gallery", "sphinx_design.extension", "numpydoc.numpydoc", "ipykernel.kernelspec"),
-    *("sphinx.ext.autodoc", "sphinx.ext.autodoc.typehints", "sphinx.ext.mathjax"),
-    *("sphinx.builders.latex.transforms", "concurrent.futures.thread", "statistics", "xml.dom.minidom"),
-    *("rich.console", "rich.table", "pynvml", "secrets", "first_build", "own_code"),
-)
-
 CONF = '''\
 """Configuration of the miniature project."""
 
@@ -243,14 +231,6 @@ A page written by hand, with the pages that use a function, and :measured:`pictu
 """
 
 
-@cache
-def warm_sphinx(seed: str) -> WarmPython:
-    """Start a Python that has imported what a build takes; the guide's own code is that of each project."""
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env |= {"PYTHONHASHSEED": seed}
-    return WarmPython(BUILT_WITH, env=env, shared=Path(env["GPUGUIDE_COMPILED_ONCE"]) / f"sphinx-{seed}")
-
-
 @dataclass(frozen=True)
 class Ran:
     """What a command came to: exit status and everything that it printed."""
@@ -276,62 +256,32 @@ class Project:
     def page(self, name: str = "toy", section: str = "start") -> str:
         return (self.html / "gallery" / section / f"{name}.html").read_text(encoding="utf-8")
 
-    def run(
-        self, *command: str, timeout_s: float = 180, fresh: bool = False, seed: str = "random", **env: str
-    ) -> Ran:
-        """Run Python as a person would; unless `fresh` it is a copy of one that has imported Sphinx.
-
-        All copies of one `seed` have the same seed of hashes.
-        """
-        path = os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src"), COMPILED_ONCE])
-        env = {
-            **os.environ,
-            "PYTHONPATH": path,
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            **env,
-        }
-        if command[0] == "-m" and not fresh:
-            done = warm_sphinx(seed).run(command, cwd=self.root, env=env, timeout_s=timeout_s, in_one=True)
-        else:
-            done = subprocess.run(
-                [sys.executable, *command],
-                cwd=self.root,
-                env=env,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=timeout_s,
-                check=False,
-            )
+    def run(self, *command: str, timeout_s: float = 180, **env: str) -> Ran:
+        """Run Python as a person would."""
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": self.path, "OPENBLAS_NUM_THREADS": "1", **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
         return Ran(done.returncode, done.stdout)
 
+    @property
+    def path(self) -> str:
+        """Its own sources, for ``PYTHONPATH``."""
+        return os.pathsep.join([str(self.root / "docs" / "_ext"), str(self.root / "src")])
+
     def build(
-        self,
-        *options: str,
-        out: str = "html",
-        doctrees: str = "doctrees",
-        strict: bool = True,
-        seed: str = "random",
-        **env: str,
+        self, *options: str, out: str = "html", doctrees: str = "doctrees", strict: bool = True, **env: str
     ) -> Ran:
         strictly = ("-n", "-W", "--keep-going") if strict else ()
         built = self.layout.build
-        return self.run(
-            "-m",
-            "sphinx",
-            "-q",
-            *strictly,
-            *options,
-            "-c",
-            ".",
-            "-d",
-            str(built / doctrees),
-            "docs",
-            str(built / out),
-            seed=seed,
-            **env,
-        )
+        places = ("-c", ".", "-d", str(built / doctrees), "docs", str(built / out))
+        return self.run("-m", "sphinx", "-q", *strictly, *options, *places, **env)
 
     def record(self, *pages: str, **env: str) -> Ran:
         return self.run(

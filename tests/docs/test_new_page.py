@@ -10,11 +10,7 @@ from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide_docs.pages.new_page import write_page
 from gpuguide_docs.pages.pages_toml import read_pages
 
-TESTS = (
-    *("conftest.py", "compile_lane.py", "first_compilation.py", "quick_simulator.py", "warm_python.py"),
-    "compiled_once/sitecustomize.py",
-    *("topics/spoiled.py", "topics/topic_sizes.py"),
-)
+TESTS = ("conftest.py", "compile_lane.py", "topics/spoiled.py", "topics/topic_sizes.py")
 
 
 def test_a_draft_runs_and_passes_its_test_and_lacks_what_lint_names(project):
@@ -29,7 +25,7 @@ def test_a_draft_runs_and_passes_its_test_and_lacks_what_lint_names(project):
         str(project.root / folder)
         for folder in ("examples/start/shared_memory.py", "src/gpuguide/topics/shared_memory")
     )
-    ran = project.run("-m", "ruff", "check", "--ignore", "INP001", *written, fresh=True)
+    ran = project.run("-m", "ruff", "check", "--ignore", "INP001", *written)
     assert ran.code == 0, ran.output
     ran = project.run("-m", "gpuguide_docs.commands.preview", "shared_memory")
     assert ran.code == 0, ran.output

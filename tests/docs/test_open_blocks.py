@@ -12,8 +12,6 @@ from lesson_sizes import NOT_SIMULATED, OTHER_SIZES
 from open_blocks import (
     END,
     LAYOUT,
-    Block,
-    OtherSizes,
     edited,
     folded_names,
     functions,
@@ -25,7 +23,7 @@ from open_blocks import (
     program,
 )
 
-from gpuguide_docs.pages.pages_toml import Page, read_pages
+from gpuguide_docs.pages.pages_toml import read_pages
 from gpuguide_docs.show.guide import new_states
 
 LESSONS = lessons()
@@ -67,16 +65,6 @@ def run(tmp_path: Path, codes: list[str], checks: list[str] | None = None) -> li
     return done.stdout.split(END)[1:-1]
 
 
-def simulated(page: Page) -> list[Block]:
-    """The open blocks but for what is wrong on purpose: the simulator refuses some of that."""
-    return [block for block in open_blocks(page) if not (block.cell and block.cell.is_wrong)]
-
-
-def at_size(blocks: list[Block], sizes: OtherSizes, folder: Path) -> str:
-    """A program that runs blocks at another size, and checks the answer of each rung."""
-    return program(folder / "blocks.json", edited(blocks, sizes.edits), sizes.of(blocks))
-
-
 def of_any_machine(text: str) -> list[str]:
     """The words of an output; random numbers and times have fractions, and differ, as do threads of a CPU."""
     return _FRACTION.sub("#", _THREADS.sub("# threads", text)).split()
@@ -110,21 +98,24 @@ def test_only_pages_name_sizes():
     assert {*OTHER_SIZES, *NOT_SIMULATED} <= {page.name for page in read_pages(LAYOUT)}
 
 
-@at_other_sizes
-def test_in_the_simulator_the_answer_is_right_at_another_size(page, sizes, tmp_path, simulator_python):
-    if page.name in NOT_SIMULATED:
-        pytest.skip(NOT_SIMULATED[page.name])
-    simulator_python(_STAND_IN + at_size(simulated(page), sizes, tmp_path))
+@of_each_lesson
+def test_the_bare_cell_needs_no_block_above_it(page):
+    assert names_missing([next(block.code for block in open_blocks(page) if block.cell)]) == set()
 
 
-@at_other_sizes
-def test_in_the_simulator_the_bare_cell_needs_nothing_else(page, sizes, tmp_path, simulator_python):
+@pytest.mark.parametrize(
+    "page", [page for page in LESSONS if page.name in OTHER_SIZES], ids=lambda page: page.name
+)
+def test_in_the_simulator_the_answer_is_right_at_other_sizes(page, tmp_path, simulator_python):
     if page.name in NOT_SIMULATED:
         pytest.skip(NOT_SIMULATED[page.name])
-    blocks = open_blocks(page)
-    bare = next(number for number, block in enumerate(blocks) if block.cell)
-    code = edited(blocks, sizes.edits)[bare]
-    assert simulator_python(_STAND_IN + program(tmp_path / "blocks.json", [code])).strip(f"{END}\n")
+    # The simulator refuses some of what is wrong on purpose.
+    blocks = [block for block in open_blocks(page) if not (block.cell and block.cell.is_wrong)]
+    programs = [
+        program(tmp_path / f"{number}.json", edited(blocks, sizes.edits), sizes.of(blocks))
+        for number, sizes in enumerate(OTHER_SIZES[page.name])
+    ]
+    simulator_python(_STAND_IN + "".join(programs))
 
 
 @as_it_stands

@@ -112,7 +112,7 @@ def test_clean_builds_are_the_same_bytes_wherever_and_however_they_run(project, 
     ways = ((project, "-j1", "0", {"TZ": "UTC"}), (other, "-j3", "1", tokyo))
     for each, processes, seed, env in ways:
         shutil.rmtree(each.layout.gallery, ignore_errors=True)
-        ran = each.build(processes, seed=seed, **env)
+        ran = each.build(processes, PYTHONHASHSEED=seed, **env)
         assert ran.code == 0, ran.output
     # Sphinx's note for its next build: a hash of the configuration, which names folders.
     one, two = ({k: v for k, v in tree(each.html).items() if k != ".buildinfo"} for each in (project, other))

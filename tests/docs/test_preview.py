@@ -34,7 +34,8 @@ class Draft:
 
 
 def of_the_guide(project: Project) -> dict[str, bytes]:
-    return {name: data for name, data in tree(project.root).items() if not name.startswith(".preview")}
+    files = tree(project.root).items()
+    return {name: data for name, data in files if not (name.startswith(".preview") or "__pycache__" in name)}
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from mini_project import MACHINE, Project, run_file
+from mini_project import MACHINE, TOY, Project, run_file
 
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.harness import read_harness
@@ -22,36 +22,82 @@ from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.record import process
 from gpuguide_docs.record.process import START, Outcome, run_process
 from gpuguide_docs.record.recorder import Course, former_times, told
-from warm_python import COMPILED_ONCE
 
 ADD = "values = np.arange(4)"
+LINE = TOY.splitlines().index(ADD) + 1
+SHOW = "results\n\n# %%"
+# What is wrong with a page: its text, what is written instead, and what the recorder says of it.
+FAILURES = {
+    "raises": (ADD, "values = np.nothing(4)", f"examples/start/raises.py:{LINE}: AttributeError"),
+    "ends": (ADD, f"import sys\nsys.exit(0)\n{ADD}", "the page ended the process"),
+    "crashes": (ADD, f"import os\nos.kill(os.getpid(), 11)\n{ADD}", "crashed (SIGSEGV)"),
+    "hangs": (
+        ADD,
+        f"import subprocess, time\nsubprocess.Popen(['sleep', '61'])\ntime.sleep(60)\n{ADD}",
+        "no end after 8 s: killed",
+    ),
+    "claims": (
+        SHOW,
+        'import gpuguide as gg\ngg.claim(results, "numpy", faster_than="dot", at=65536)\n\n# %%',
+        "claim: a recorded cell only measures",
+    ),
+    "draws": (
+        SHOW,
+        "import matplotlib.pyplot as plt\nplt.figure()\n\n# %%",
+        "this recorded cell leaves a figure open. Draw it in a cell of its own",
+    ),
+    "computes": ("toy.study()", "toy.wrong_study()", "MismatchError"),
+}
+WRONG_STUDY = """
+
+def wrong_study():
+    \"\"\"Whose first variant is one off.\"\"\"
+    right = study()
+    first, *others = right.variants
+    off = dataclasses.replace(first, call=lambda x, out: np.add(sum_numpy(x, out), 1, out=out))
+    return dataclasses.replace(right, variants=(off, *others))
+"""
 
 
-@pytest.fixture
-def failing(make_project):
-    """A function that breaks the page `toy`, records both pages, and checks what must hold in each case."""
+@pytest.fixture(scope="module")
+def failed(make_project) -> tuple[Project, dict[str, bytes], str]:
+    """A project of which most pages fail, its recordings before, and what the recorder said."""
+    project = make_project()
+    study = project.root / "src/gpuguide/topics/toy/study.py"
+    study.write_text(
+        study.read_text().replace("import math\n", "import dataclasses\nimport math\n") + WRONG_STUDY
+    )
+    text = project.layout.script("start", "toy").read_text()
+    entries = project.layout.pages_toml.read_text()
+    toy = "[[page]]" + entries.split("[[page]]")[1]
+    for name, (old, new, _) in FAILURES.items():
+        assert old in text
+        project.layout.script("start", name).write_text(text.replace(old, new))
+        shutil.copytree(project.layout.recorded / MACHINE / "toy", project.layout.recorded / MACHINE / name)
+        entries += "\n" + toy.replace('name = "toy"', f'name = "{name}"\ntopic = "toy"')
+    project.layout.pages_toml.write_text(entries)
+    before = project.recordings()
+    ran = project.record("--timeout", "8")
+    assert ran.code == 1, ran.output
+    return project, before, ran.output
 
-    def record(old: str, new: str, *options: str, path: str = "examples/start/toy.py") -> tuple[Project, str]:
-        project = make_project()
-        before = project.recordings()
-        project.edit(path, old, new)
-        ran = project.record(*options)
-        after = project.recordings()
-        assert ran.code == 1, ran.output
-        changed = {name.split("/")[1] for name in after if after[name] != before.get(name)}
-        assert changed == {"pictures"}, "the other page is recorded, this one keeps its former recording"
-        assert "its former recording stays" in ran.output
-        return project, ran.output
 
-    return record
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_page_that_fails_is_named_and_keeps_its_former_recording(failed, name):
+    project, before, output = failed
+    assert f"\n{name}: " in output
+    assert FAILURES[name][2] in output
+    of_this = {file: data for file, data in project.recordings().items() if f"/{name}/" in file}
+    assert of_this == {file: before[file] for file in of_this}
+    assert of_this
 
 
-def test_a_cell_that_raises_is_named_with_its_line(failing):
-    project, output = failing(ADD, "values = np.nothing(4)")
-    line = (project.root / "examples/start/toy.py").read_text().splitlines().index(
-        "values = np.nothing(4)"
-    ) + 1
-    assert f"examples/start/toy.py:{line}: AttributeError" in output
+def test_the_other_pages_are_recorded(failed):
+    project, before, output = failed
+    after = project.recordings()
+    changed = {name.split("/")[1] for name in after if after[name] != before.get(name)}
+    assert changed == {"toy", "pictures"}
+    assert output.count("its former recording stays") == len(FAILURES)
 
 
 def test_drawn_cells_are_not_run_while_recording(make_project):
@@ -61,38 +107,6 @@ def test_drawn_cells_are_not_run_while_recording(make_project):
     ran = project.record("toy")
     assert ran.code == 0, ran.output
     assert not (project.root / "drawn.txt").exists()
-
-
-def test_a_page_that_ends_its_process_records_nothing(failing):
-    _, output = failing(ADD, f"import sys\nsys.exit(0)\n{ADD}")
-    assert "the page ended the process" in output
-
-
-def test_a_page_that_crashes_is_reported_with_its_signal(failing):
-    _, output = failing(ADD, f"import os\nos.kill(os.getpid(), 11)\n{ADD}")
-    assert "crashed (SIGSEGV)" in output
-
-
-def test_a_page_that_hangs_is_killed_with_what_it_started(failing):
-    code = f"import subprocess, time\nsubprocess.Popen(['sleep', '61'])\ntime.sleep(60)\n{ADD}"
-    _, output = failing(ADD, code, "--timeout", "5")
-    assert "no end after 5 s: killed" in output
-
-
-def test_a_gate_that_fails_records_nothing(failing):
-    _, output = failing("out[0] = x.sum()", "out[0] = x.sum() + 1", path="src/gpuguide/topics/toy/study.py")
-    assert "MismatchError" in output
-
-
-def test_a_claim_in_a_recorded_cell_records_nothing(failing):
-    claim = 'gg.claim(results, "numpy", faster_than="dot", at=65536)'
-    _, output = failing("results\n\n# %%", f"import gpuguide as gg\n{claim}\n\n# %%")
-    assert "claim: a recorded cell only measures" in output
-
-
-def test_a_figure_of_a_recorded_cell_records_nothing(failing):
-    _, output = failing("results\n\n# %%", "import matplotlib.pyplot as plt\nplt.figure()\n\n# %%")
-    assert "this recorded cell leaves a figure open. Draw it in a cell of its own" in output
 
 
 def test_a_spent_budget_ends_after_the_page_in_hand(make_project):
@@ -320,14 +334,13 @@ time.sleep(20)
 def interrupted(project: Project, number: int) -> tuple[int, str, list[int]]:
     """Record until `pictures` has begun, send a signal; return status, output and the page's processes."""
     project.edit("examples/later/pictures.py", "import gpuguide as gg\n", f"{SLEEP}import gpuguide as gg\n")
-    path = os.pathsep.join([str(project.layout.docs / "_ext"), str(project.layout.source), COMPILED_ONCE])
     # No pipe: when the recorder is killed, what its page started would hold it open.
     printed = project.root / "printed.txt"
     with printed.open("w") as output:
         recorder = subprocess.Popen(
             [sys.executable, "-m", "gpuguide_docs.record.recorder", "--machine", MACHINE, "--allow-cpu"],
             cwd=project.root,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONPATH": project.path},
             stdout=output,
             stderr=subprocess.STDOUT,
         )

@@ -82,8 +82,13 @@ def page(project, name):
     return (project.html / f"{name}.html").read_text(encoding="utf-8")
 
 
-def test_tiles_and_rows_say_finding_minutes_and_level(project):
-    project.edit("examples/start/toy.py", ANSWER, MEASURED)
+def test_tiles_and_rows_say_what_the_page_does_and_follow_it(project):
+    folder = project.layout.docs / "_static" / "drawings"
+    folder.mkdir(parents=True)
+    for name in ("idea", "idea-dark"):
+        (folder / f"{name}.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}"/>')
+    drawing = "#\n# .. drawing:: idea\n#\n#     An idea.\n"
+    project.edit("examples/start/toy.py", ANSWER, MEASURED + drawing)
     project.edit("docs/other.rst", "A page written", f"{PLACES}\nA page written")
     ran = project.build("-j", "2")
     assert ran.code == 0, ran.output
@@ -100,31 +105,18 @@ def test_tiles_and_rows_say_finding_minutes_and_level(project):
     found = rows[rows.index("gg-found") :]
     assert "is faster than" in found
     assert re.search(r" at 2[⁰¹²³⁴-⁹]+ ", found)
-
-
-def test_a_tile_follows_its_page(project):
-    project.edit("examples/start/toy.py", ANSWER, MEASURED)
-    assert project.build().code == 0
-    project.edit("examples/start/toy.py", "of it. More", "of time. More")
-    assert project.build().code == 0
-    assert " of time.</p>" in page(project, "gallery/start/index")
-    # What the page cannot show any more its tile does not show, either.
-    project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(5)")
-    assert project.build().code == 0
-    html = page(project, "gallery/start/index")
-    assert " of time." not in html
-    assert "How long does a sum take?</p>" in html
-
-
-def test_the_thumbnail_is_the_drawing_of_the_page(project):
-    folder = project.layout.docs / "_static" / "drawings"
-    folder.mkdir(parents=True)
-    for name in ("idea", "idea-dark"):
-        (folder / f"{name}.svg").write_text(f'<svg xmlns="http://www.w3.org/2000/svg" id="{name}"/>')
-    project.edit("examples/start/toy.py", ANSWER, f"{ANSWER}#\n# .. drawing:: idea\n#\n#     An idea.\n")
-    assert project.build().code == 0
+    # The thumbnail is the drawing of the page.
     thumbs = project.layout.gallery / "start" / "images" / "thumb"
     assert (thumbs / "sphx_glr_toy_thumb.svg").read_bytes() == (folder / "idea.svg").read_bytes()
     html = page(project, "gallery/start/index")
     shown = re.findall(r'<img alt="" class="(only-\w+)"[^>]* src="[./]*_images/([\w-]+\.svg)"', html)
     assert shown == [("only-light", "idea.svg"), ("only-dark", "idea-dark.svg")]
+    # A tile follows its page, and shows nothing that the page cannot show any more.
+    project.edit("examples/start/toy.py", "of it. More", "of time. More")
+    assert project.build().code == 0
+    assert " of time.</p>" in page(project, "gallery/start/index")
+    project.edit("examples/start/toy.py", "np.arange(4)", "np.arange(5)")
+    assert project.build().code == 0
+    html = page(project, "gallery/start/index")
+    assert " of time." not in html
+    assert "How long does a sum take?</p>" in html

@@ -128,52 +128,42 @@ def test_an_exercise_leads_from_the_pool_to_its_page(shared):
     assert 'id="exercise-add-one"' in page(shared, "start/install")
 
 
-def test_an_edited_exercise_renews_the_pages_that_show_it(project):
+def test_an_unchanged_build_reads_nothing(project):
+    ran = project.run("-m", "sphinx", "-c", ".", "-d", "docs/_build/doctrees", "docs", "docs/_build/html")
+    assert "0 added, 0 changed, 0 removed" in ran.output
+
+
+def test_each_change_is_shown_by_the_next_build_and_all_equal_a_clean_one(project):
+    """An edited exercise renews the pages that show it; a page that is gone leaves nothing behind."""
     for file, old, new in (
         ("add_one/task.md", "Add *one*", "Kindly add *one*"),
         ("add_two/task.md", "Look at", "Look hard at"),
         ("add_one/exercise.py", "It teaches add_one.", "It teaches to add."),
     ):
         project.edit(f"src/gpuguide/exercises/pool/{file}", old, new)
+    reference = project.layout.docs / "api" / "generated"
+    reference.mkdir(parents=True)
+    for name in ("kept", "merged"):
+        (reference / f"{name}.rst").write_text(f":orphan:\n\n{name}\n======\n")
     built_ok(project)
     assert "Kindly add" in page(project, "start/install")
     assert "Look hard at" in page(project, "alone/puzzles")
     assert "It teaches to add." in page(project, "alone/puzzles")
-    assert_incremental_equals_clean(project)
-
-
-def test_an_unchanged_build_reads_nothing(project):
-    ran = project.run("-m", "sphinx", "-c", ".", "-d", "docs/_build/doctrees", "docs", "docs/_build/html")
-    assert "0 added, 0 changed, 0 removed" in ran.output
-
-
-def test_a_page_that_is_gone_leaves_nothing_behind(project):
+    assert (project.html / "api" / "generated" / "merged.html").exists()
+    (reference / "merged.rst").unlink()
     text = (project.root / "examples/pages.toml").read_text()
     (project.root / "examples/pages.toml").write_text(text[: text.rindex("[[page]]")])
     shutil.rmtree(project.layout.docs / "alone")
     project.edit("docs/index.rst", "   Puzzles <alone/puzzles>\n", "")
     built_ok(project)
+    assert [path.name for path in (project.html / "api" / "generated").iterdir()] == ["kept.html"]
     assert not (project.html / "alone" / "puzzles.html").exists()
     assert not (project.layout.gallery / "alone" / "index.rst").exists()
     assert "No script here." not in page(project, "gallery/index")
     assert_incremental_equals_clean(project)
 
 
-def test_a_page_of_the_reference_that_is_gone_leaves_nothing_behind(project):
-    reference = project.layout.docs / "api" / "generated"
-    reference.mkdir(parents=True)
-    for name in ("kept", "merged"):
-        (reference / f"{name}.rst").write_text(f":orphan:\n\n{name}\n======\n")
-    built_ok(project)
-    assert (project.html / "api" / "generated" / "merged.html").exists()
-    (reference / "merged.rst").unlink()
-    built_ok(project)
-    assert [path.name for path in (project.html / "api" / "generated").iterdir()] == ["kept.html"]
-    assert_incremental_equals_clean(project)
-
-
-def test_a_wrong_exercise_fails_each_build(make_project):
-    project = with_written_pages(make_project())
+def test_a_wrong_exercise_fails_each_build(project):
     project.edit("docs/start/install.md", "add_one", "add_none")
     for _ in range(2):
         ran = project.build()

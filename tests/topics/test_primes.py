@@ -80,31 +80,21 @@ for name, value in small.items():
     assert homes
     for home in homes:
         setattr(home, name, value)
-for limit in %s:
+for limit in (0, 2, 3, 26, 255, 256, 257, 258, 514, 1370):
     odd = reference.primes_reference(limit)
     for name in ("thread_per_number", "odd_numbers", "to_square_root", "sieve_global", "sieve_shared"):
         right = reference.all_numbers(odd, limit) if name == "thread_per_number" else odd
         out = np.full(right.size, 0xA5, np.uint8)
         getattr(primes, f"primes_{name}")(limit, out.view(bool))
         assert (out == right.view(np.uint8)).all(), (name, limit)
-print("all right")
+print(sorted({result.variant for result in primes.study().check_all((0, 2, 300))}))
 """
 
 
-def test_kernels_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+def test_kernels_and_the_study_are_right_in_the_simulator(fresh_python: Callable[..., str]) -> None:
     """Segments of 128 odd numbers, so that their ends are met; the simulator is slow."""
-    assert fresh_python(_SIMULATED % (LIMITS,), timeout=300, NUMBA_ENABLE_CUDASIM="1") == "all right\n"
-
-
-def test_the_study_runs_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    snippet = """
-from gpuguide.topics.primes import kernels, study as primes
-kernels.SEGMENT = primes.SEGMENT = 128
-primes.SIEVING_THREADS = 32
-print(sorted({result.variant for result in primes.study().check_all((0, 2, 100, 300))}))
-"""
     names = sorted([*KERNELS, "python", "numpy_sieve", "cpu_sieve"])
-    assert fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1") == f"{names}\n"
+    assert fresh_python(_SIMULATED, timeout=300, NUMBA_ENABLE_CUDASIM="1") == f"{names}\n"
 
 
 @pytest.mark.parametrize("number", [1, 9, 97])

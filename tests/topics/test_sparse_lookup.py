@@ -21,7 +21,7 @@ def test_kernels_find_every_key_in_dictionaries_of_any_size(fresh_python: Callab
 import numpy as np
 from gpuguide.topics.sparse_lookup import study as sparse_lookup
 from gpuguide.topics.sparse_lookup.dictionary import bucket_starts, lookup_reference
-for m in (1, 2, 3, 4, 8, 9, 1022, 1023, 1024, 1025, 2049):
+for m in (1, 3, 8, 1023, 1024, 1025, 2049):
     keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
     words = np.arange(10, 10 + m, dtype=np.uint64)
     near = np.unique(np.linspace(-2, 2 * m + 200, 40).astype(np.int32))

@@ -164,7 +164,7 @@ print(json.dumps(pairs))
 @numba_cuda
 def test_results_are_those_of_numba_s_simulator(simulator_python: Callable[..., str]) -> None:
     """And gg.trace takes the simulator's kernels."""
-    for name, expected, traced in json.loads(simulator_python(IN_NUMBA.format(here=str(HERE)), quick=False)):
+    for name, expected, traced in json.loads(simulator_python(IN_NUMBA.format(here=str(HERE)))):
         # The simulator computes with Python's floats, Numba and the tracer with float32, too.
         np.testing.assert_allclose(traced, expected, rtol=2e-6, atol=1e-6, err_msg=name)
 
