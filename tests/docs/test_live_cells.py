@@ -1,5 +1,6 @@
 """Live cells of hand-written pages run when page or package changed; a failing one fails the build."""
 
+import json
 import re
 
 import pytest
@@ -28,6 +29,27 @@ print(answer())
 answer() + 1
 ```
 """
+CHART = """
+```{code-cell}
+---
+mystnb:
+  image:
+    alt: A line.
+---
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import style
+
+with style():
+    plt.plot([1, 2], [answer(), 3])
+None
+```
+
+:::{container} gg-byline
+{download}`notebook </gallery/downloads/live.ipynb>`
+:::
+
+See {doc}`Quiet <quiet>`.
+"""
 QUIET = """\
 # Quiet
 
@@ -43,13 +65,14 @@ def with_live_page(project: Project) -> Project:
     """Give a project a live page and one that is not, with the settings of the guide's own conf.py."""
     settings = re.findall(r"^nb_.*$", (REPOSITORY / "conf.py").read_text(), re.MULTILINE)
     assert settings
+    settings.append("myst_enable_extensions = ['colon_fence']")
     settings.append('suppress_warnings = ["mystnb.exec"]\n')
     project.edit("conf.py", "'sphinx_gallery.gen_gallery', ", "'myst_nb', 'sphinx_gallery.gen_gallery', ")
     project.edit("conf.py", "html_theme", "\n".join(settings) + "html_theme")
     project.edit(
         "src/gpuguide/topics/toy/study.py", "import math\n", "import math\n\n\ndef answer():\n    return 41\n"
     )
-    (project.layout.docs / "live.md").write_text(LIVE)
+    (project.layout.docs / "live.md").write_text(LIVE + CHART)
     (project.layout.docs / "quiet.md").write_text(QUIET)
     project.edit("docs/index.rst", "   other\n", "   other\n   live\n   quiet\n")
     return project
@@ -81,6 +104,33 @@ def test_a_live_page_shows_what_its_cells_print_and_come_to(built_live):
     assert "<pre>42\n</pre>" in html
 
 
+def notebook(project: Project) -> list[tuple[str, str]]:
+    path = project.layout.docs / "gallery" / "downloads" / "live.ipynb"
+    made = json.loads(path.read_text(encoding="utf-8"))
+    return [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
+
+
+def test_a_live_page_becomes_a_notebook_without_outputs(built_live):
+    intro, title, first, second, chart, end = notebook(built_live.kept)
+    assert "To run it you need no GPU" in intro[1]
+    assert title == ("markdown", "# Live\n\nA page whose code runs.")
+    assert (first[0], second) == ("code", ("code", "answer() + 1"))
+    assert "The answer is 41" not in "".join(text for _, text in notebook(built_live.kept))
+    assert chart[1].startswith("import matplotlib.pyplot as plt")
+    assert end[1].startswith("See ")
+    assert "notebook" not in end[1]
+    html = (built_live.kept.html / "live.html").read_text(encoding="utf-8")
+    assert re.search(r'href="_downloads/\w+/live\.ipynb"', html)
+
+
+def test_a_chart_of_a_live_page_has_a_dark_twin(built_live):
+    project = built_live.kept
+    html = (project.html / "live.html").read_text(encoding="utf-8")
+    light, dark = re.findall(r'<img alt="A line\." class="recorded-figure only-\w+"[^>]* src="([^"]+)"', html)
+    assert "#0060b9" in (project.html / light).read_text()
+    assert "#5aa9f5" in (project.html / dark).read_text()
+
+
 def test_code_of_other_pages_is_not_run(built_live):
     assert "not run" not in page(built_live.kept, "quiet")
     assert [path.stem for path in (built_live.kept.layout.build / "jupyter_execute").rglob("*.ipynb")] == [
@@ -88,7 +138,7 @@ def test_code_of_other_pages_is_not_run(built_live):
     ]
 
 
-def test_an_edited_module_and_an_edited_cell_run_the_page_again(project):
+def test_edited_modules_and_cells_run_the_page_again_and_it_equals_a_clean_build(project):
     project.edit("src/gpuguide/topics/toy/study.py", "return 41", "return 6")
     built_ok(project)
     assert "<pre>The answer is 6\n</pre>" in page(project, "live")
@@ -96,9 +146,13 @@ def test_an_edited_module_and_an_edited_cell_run_the_page_again(project):
     # A kernel that was asked to end now and then aborts in libzmq, and says so on the terminal.
     at_end = "import atexit, os; told = atexit.register(os.write, 2, b'ended'); answer() + 2"
     project.edit("docs/live.md", "answer() + 1", at_end)
+    project.edit("docs/live.md", "{download}`notebook </gallery/downloads/live.ipynb>`", "No notebook.")
     ran = project.build()
     assert (ran.code, ran.output) == (0, "")
     assert "<pre>8\n</pre>" in page(project, "live")
+    downloads = project.layout.docs / "gallery" / "downloads"
+    assert (downloads / "toy.ipynb").exists()
+    assert not (downloads / "live.ipynb").exists(), "it goes with its link"
     assert_incremental_equals_clean(project)
 
 

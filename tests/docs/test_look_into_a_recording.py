@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -11,9 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from mini_project import REPOSITORY, Project, Snapshot
-from test_live_cells import with_live_page
-from test_record_replay import assert_incremental_equals_clean, built_ok
+from mini_project import REPOSITORY
 
 from gpuguide.recordings import store
 from gpuguide.recordings.keys import Key
@@ -131,76 +128,3 @@ def test_it_says_so_where_less_is_recorded(wheel: Path, n_runs: int, said: list[
 def test_it_is_a_short_how_to() -> None:
     prose = CELL.sub("", PAGE.read_text(encoding="utf-8").split("---", 2)[2])
     assert 150 < len(prose.split()) < 600
-
-
-# The notebook and the chart of a live page -----------------------------------------------------------------
-
-CHART = """
-```{code-cell}
----
-mystnb:
-  image:
-    alt: A line.
----
-import matplotlib.pyplot as plt
-from gpuguide.charts.style import style
-
-with style():
-    plt.plot([1, 2], [answer(), 3])
-None
-```
-
-:::{container} gg-byline
-{download}`notebook </gallery/downloads/live.ipynb>`
-:::
-
-See {doc}`Quiet <quiet>`.
-"""
-
-
-@pytest.fixture(scope="module")
-def built_live(make_project) -> Snapshot:
-    project = with_live_page(make_project())
-    live = project.layout.docs / "live.md"
-    live.write_text(live.read_text() + CHART)
-    project.edit("conf.py", "html_theme", "myst_enable_extensions = ['colon_fence']\nhtml_theme")
-    built_ok(project)
-    return Snapshot.of(project)
-
-
-def notebook(project: Project) -> list[tuple[str, str]]:
-    path = project.layout.docs / "gallery" / "downloads" / "live.ipynb"
-    made = json.loads(path.read_text(encoding="utf-8"))
-    return [(cell["cell_type"], "".join(cell["source"])) for cell in made["cells"]]
-
-
-def test_a_live_page_becomes_a_notebook_without_outputs(built_live: Snapshot) -> None:
-    intro, title, first, second, chart, end = notebook(built_live.kept)
-    assert "To run it you need no GPU" in intro[1]
-    assert title == ("markdown", "# Live\n\nA page whose code runs.")
-    assert (first[0], second) == ("code", ("code", "answer() + 1"))
-    assert "The answer is 41" not in "".join(text for _, text in notebook(built_live.kept))
-    assert chart[1].startswith("import matplotlib.pyplot as plt")
-    assert end[1].startswith("See ")
-    assert "notebook" not in end[1]
-    html = (built_live.kept.html / "live.html").read_text(encoding="utf-8")
-    assert re.search(r'href="_downloads/\w+/live\.ipynb"', html)
-
-
-def test_a_chart_of_a_live_page_has_a_dark_twin_and_is_the_same_in_each_build(built_live: Snapshot) -> None:
-    project = built_live.restored()
-    html = (project.html / "live.html").read_text(encoding="utf-8")
-    light, dark = re.findall(r'<img alt="A line\." class="recorded-figure only-\w+"[^>]* src="([^"]+)"', html)
-    assert "#0060b9" in (project.html / light).read_text()
-    assert "#5aa9f5" in (project.html / dark).read_text()
-    project.edit("src/gpuguide/topics/toy/study.py", "return 41", "return 6")
-    built_ok(project)
-    assert_incremental_equals_clean(project)
-
-
-def test_the_notebook_goes_with_its_link(built_live: Snapshot) -> None:
-    project = built_live.restored()
-    project.edit("docs/live.md", "{download}`notebook </gallery/downloads/live.ipynb>`", "No notebook.")
-    built_ok(project)
-    assert not (project.layout.docs / "gallery" / "downloads" / "live.ipynb").exists()
-    assert (project.layout.docs / "gallery" / "downloads" / "toy.ipynb").exists()

@@ -29,7 +29,7 @@ def test_a_draft_runs_and_passes_its_test_and_lacks_what_lint_names(project):
     assert ran.code == 0, ran.output
     ran = project.run("-m", "gpuguide_docs.commands.preview", "shared_memory")
     assert ran.code == 0, ran.output
-    ran = project.run("-m", "gpuguide_docs.lint", "shared_memory", fresh=True)
+    ran = project.run("-m", "gpuguide_docs.lint", "shared_memory")
     assert ran.code == 1, ran.output
     problems = re.findall(r"^  (no exercise|\d measured numbers|line \d+)", ran.output, re.M)
     assert sorted(problems) == ["2 measured numbers", "no exercise"]
