@@ -140,11 +140,9 @@ fix: $(READY)  ## mend the style that ruff can mend, and format
 	@$(PY) -m ruff check --fix --exit-zero .
 	@$(PY) -m ruff format .
 
-# Topics and exercises have docstrings of one line, because pages show them.
-lint: $(READY)  ## check style, docstrings and types
+lint: $(READY)  ## check style and types
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@$(PY) -m numpydoc lint $(shell find src/gpuguide -name '*.py' -not -path '*/pool/*/*' -not -path '*/topics/*')
 	@$(PY) -m mypy
 
 # One lock for every supported Python and system: uv writes a marker beside a version that only some of them take.

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
     from gpuguide.measure.study import Study
     from gpuguide.recordings.store import load
     from gpuguide.results.records import Traffic
+    from gpuguide.results.results import Results
     from gpuguide.tracer.report import Trace
     from gpuguide.tracer.trace import trace
     from gpuguide.version import __version__ as __version__
 
 __all__ = [
+    "Results",
     "Study",
     "Trace",
     "Traffic",
@@ -49,6 +51,7 @@ __all__ = [
 # Public name -> (module, name there).
 _HOMES = {
     "__version__": ("version", "__version__"),
+    "Results": ("results.results", "Results"),
     "Study": ("measure.study", "Study"),
     "Trace": ("tracer.report", "Trace"),
     "Traffic": ("results.records", "Traffic"),

@@ -26,20 +26,7 @@ _SOURCES = Path(__file__).parents[1]
 
 
 class Recorded(NamedTuple):
-    """One recording of a page.
-
-    Parameters
-    ----------
-    machine : str
-        The machine's short name.
-    date : str
-        UTC date of the newest run (``"2026-11-21"``), or ``"unreadable"``.
-    n_starts : int
-        On how many machine starts it was made; 0 where that cannot be read.
-    outdated : bool
-        Whether the measured code has changed since then. Only a source tree can tell: an installed package
-        does not include the page scripts, and is released with current recordings.
-    """
+    """One recording of a page."""
 
     machine: str
     date: str
@@ -49,21 +36,7 @@ class Recorded(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the list: a topic or a recorded page.
-
-    Parameters
-    ----------
-    name : str
-        Name of the topic, of the page, or of both.
-    title : str
-        The page's title; the first line of the topic's module where there is no page.
-    section : str
-        Title of the page's section; empty where there is no page.
-    runnable : bool
-        Whether ``gpuguide run`` takes the name.
-    recorded : tuple of Recorded
-        The recordings of the page, one for each machine.
-    """
+    """One line of the list: a topic or a recorded page."""
 
     name: str
     title: str
@@ -73,43 +46,13 @@ class Entry:
 
 
 def topic_names() -> tuple[str, ...]:
-    """Name the topics that hold a study, without importing any of them.
-
-    Returns
-    -------
-    tuple of str
-        Sorted names of the folders under ``gpuguide.topics``: each is that of its page.
-
-    Examples
-    --------
-    >>> isinstance(topic_names(), tuple)
-    True
-    """
+    """Name the topics that hold a study, without importing any of them."""
     folders = sorted(folder for root in topics.__path__ for folder in Path(root).iterdir())
     return tuple(folder.name for folder in folders if _study_files(folder.name))
 
 
 def studies(topic: str) -> dict[str, Study]:
-    """Build the studies of a topic.
-
-    Parameters
-    ----------
-    topic : str
-        A name of `topic_names`.
-
-    Returns
-    -------
-    dict of str to Study
-        By the study's name: the results of the public functions ``study`` and ``..._study`` of the topic's
-        modules that need no arguments.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such topic.
-    ArgumentError
-        It is a page without a study.
-    """
+    """Build the studies of a topic."""
     if topic not in topic_names():
         if topic in _recorded(None):
             raise ArgumentError(
@@ -121,23 +64,7 @@ def studies(topic: str) -> dict[str, Study]:
 
 
 def entries(root: Path | None = None) -> tuple[Entry, ...]:
-    """List topics and recorded pages.
-
-    Parameters
-    ----------
-    root : pathlib.Path, optional
-        Folder of the recordings, one folder per machine; by default those of the package.
-
-    Returns
-    -------
-    tuple of Entry
-        In the order of the guide's pages; what has no page comes last.
-
-    Raises
-    ------
-    RecordingError
-        A recording cannot be read.
-    """
+    """List topics and recorded pages."""
     pages, recorded, runnable = _pages(), _recorded(root), topic_names()
     names = sorted({*runnable, *recorded})
     listed = [name for name in pages if name in names]

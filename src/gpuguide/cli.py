@@ -51,23 +51,7 @@ recording. Without a GPU only the CPU variants run. In Python, gpuguide.load("pr
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 when all went well, 1 when something failed, 2 when the arguments made no sense.
-
-    Examples
-    --------
-    >>> main(["run", "no_such_topic_at_all"])
-    2
-    """
+    """Run the command line."""
     options = _parser().parse_args(argv)
     try:
         return int(options.command(options))

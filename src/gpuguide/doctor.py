@@ -37,13 +37,7 @@ class Diagnosis:
 
 
 def examine(facts: Facts) -> tuple[Diagnosis, ...]:
-    """Diagnose, in the order in which problems should be cured.
-
-    Examples
-    --------
-    >>> [diagnosis.cause for diagnosis in examine(Facts(driver="580", packages={"cupy-cuda13x": "14.2.0"}))]
-    ['numba-cuda, which compiles kernels, is not installed.']
-    """
+    """Diagnose, in the order in which problems should be cured."""
     words, diagnoses = _words(facts), []
     problems: set[str] = set()
     for finding in _FINDINGS:
@@ -65,13 +59,7 @@ def examine(facts: Facts) -> tuple[Diagnosis, ...]:
 
 
 def has_problems(diagnoses: Iterable[Diagnosis]) -> bool:
-    """Say whether something stops the GPU from being used.
-
-    Examples
-    --------
-    >>> has_problems([Diagnosis("GPU", "note", "It is throttled now.", "Let it cool.")])
-    False
-    """
+    """Say whether something stops the GPU from being used."""
     return any(diagnosis.status == "problem" for diagnosis in diagnoses)
 
 

@@ -28,17 +28,7 @@ _SHORTEST = 3
 
 
 class GpuGuideError(Exception):
-    """Base class of every error that gpuguide raises on purpose.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.launch import blocks_1d
-    >>> try:
-    ...     blocks_1d(-1, 256)
-    ... except GpuGuideError as error:
-    ...     print(error)
-    n must be an integer of at least 0; got -1.
-    """
+    """Base class of every error that gpuguide raises on purpose."""
 
 
 class NoGpuError(GpuGuideError):
@@ -74,27 +64,7 @@ class OutOfMemoryError(GpuGuideError):
 
 
 class RecordingError(GpuGuideError):
-    """A recording cannot be read: a file is missing, changed or malformed.
-
-    Parameters
-    ----------
-    message : str
-        What was expected and what was found.
-    file : str, optional
-        The file at fault; empty when there is none yet.
-    field : str, optional
-        Path of the field at fault, for example ``measurements[3].samples_ns``.
-
-    Attributes
-    ----------
-    file, field : str
-        As given, so that a report can point to the place.
-
-    Examples
-    --------
-    >>> print(RecordingError("expected an integer, got 'many'", file="run.json", field="provenance.n_cpus"))
-    run.json: provenance.n_cpus: expected an integer, got 'many'
-    """
+    """A recording cannot be read: a file is missing, changed or malformed."""
 
     def __init__(self, message: str, *, file: str = "", field: str = "") -> None:
         self.file, self.field = file, field
@@ -110,29 +80,7 @@ class UnknownNameError(GpuGuideError, LookupError):
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """Build the error for a name that does not exist, with the nearest names that do.
-
-    Parameters
-    ----------
-    kind : str
-        What the name should have named, in the singular: ``"variant"``, ``"page"``.
-    name : object
-        The name that was asked for.
-    known : iterable
-        The names that exist.
-
-    Returns
-    -------
-    UnknownNameError
-        Not raised yet: the caller writes ``raise unknown(...)``.
-
-    Examples
-    --------
-    >>> print(unknown("variant", "numpi", ["numpy", "cupy", "raw"]))
-    Unknown variant 'numpi'. Did you mean 'numpy'?
-    >>> print(unknown("size", 12, []))
-    Unknown size 12. There is none at all.
-    """
+    """Build the error for a name that does not exist, with the nearest names that do."""
     candidates = list(known)
     if not candidates:
         return UnknownNameError(f"Unknown {kind} {name!r}. There is none at all.")

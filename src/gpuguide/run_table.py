@@ -19,22 +19,7 @@ _DISPENSABLE = ("method", "n", "spread", "work", "flop_rate", "threads", "launch
 
 
 def run_table(results: Results, recording: Recording | None, width: int) -> str:
-    """Write results as a table, with the time that the guide's recording has of each row.
-
-    Parameters
-    ----------
-    results : Results
-        What was measured here.
-    recording : Recording or None
-        That of the topic's page.
-    width : int
-        Characters of a line. Columns are left out until the others fit; a line below names them.
-
-    Returns
-    -------
-    str
-        Caption, headings, rows, notes.
-    """
+    """Write results as a table, with the time that the guide's recording has of each row."""
     table, notes = _with_numbered_remarks(results.table())
     if recording is not None and (study := recording.studies.get(results.name)):
         table = _beside(table, study, recording.provenance.gpu)

@@ -50,28 +50,7 @@ class _DrawnSession(Session):
 
 
 class DrawnPage:
-    """Collects what the drawn cells of one page state.
-
-    Parameters
-    ----------
-    facts : mapping of str to Fact
-        Recorded ones.
-    ceilings : Ceilings or None
-        What the machine can do.
-    quick : bool
-        Whether claims need not hold: the results come from a toy run, or are those of one run alone.
-    runs : sequence of (str, DrawnPage)
-        Of each run of the recording, oldest first, its machine start and what the same cells have stated of
-        this run alone. A fact is then the median over the starts.
-
-    Examples
-    --------
-    >>> page = DrawnPage({}, None)
-    >>> with page.collecting():
-    ...     made = fact("answer", 42, unit="1")
-    >>> page.facts == page.stated().facts == {"answer": made}
-    True
-    """
+    """Collects what the drawn cells of one page state."""
 
     def __init__(
         self,

@@ -115,33 +115,6 @@ def draw_ranges(ax: Axes, drawn: Iterable[Ranged], *, along: str = "y", scale: f
     This is the one place that decides which ranges are worth drawing: those that reach beyond their mark. A
     number from fewer than three machine starts has none. The first bar of a chart is explained below the axis
     and in the alternative text. Call it once, when the limits of the axes are final.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where the marks are.
-    drawn : iterable of (float, Quantity or Fact, str)
-        For each mark: its place on the other axis, its number, its colour.
-    along : {"y", "x"}
-        The axis that shows the numbers.
-    scale : float
-        What the axis shows for 1 in the number's base unit: 100 for a share in per cent.
-
-    Returns
-    -------
-    bool
-        Whether any was drawn.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> _, ax = plt.subplots()
-    >>> _ = ax.plot([2.0, 4.0], [0, 1], "o")
-    >>> sure, unsure = (Quantity(v, v - 0.5, v + 0.5, "s", 9, n_starts=n) for v, n in ((2.0, 1), (4.0, 3)))
-    >>> draw_ranges(ax, [(0, sure, "#0060b9"), (1, unsure, "#b85c00")], along="x")
-    True
-    >>> [text.get_text() for text in ax.texts]
-    ['thin bars: where another machine start is expected']
     """
     if along not in ("x", "y"):
         raise ArgumentError(f"draw_ranges: expected along 'x' or 'y'; got {along!r}.")

@@ -28,18 +28,7 @@ _EDGE = 2.0
 
 
 def narrow_svg(figure: Figure) -> bytes | None:
-    """Lay a figure out anew for a narrow screen, and save it.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        Changed; save its wide form before.
-
-    Returns
-    -------
-    bytes or None
-        SVG, the same bytes each time; None if something would not fit. The wide chart then serves both.
-    """
+    """Lay a figure out anew for a narrow screen, and save it."""
     width, height = figure.get_size_inches()
     if len(figure.axes) != 1 or width <= WIDTH:
         return None

@@ -103,39 +103,7 @@ def plot_samples(
 
 
 def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: str = "time") -> Axes:
-    """Draw one quantity of a few variants as bars, small enough for a tile, with the name above each bar.
-
-    Parameters
-    ----------
-    results : Results
-        What a study measured.
-    variants : sequence of str
-        Names of the variants, from above.
-    at : int
-        The size.
-    quantity : str
-        Such as ``"time"`` or ``"share"``; the axis of a share ends at 100 %.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Without ticks, because each bar says its value.
-
-    Raises
-    ------
-    UnknownNameError
-        If a variant or the size is not in the results.
-    ArgumentError
-        If a variant has no such quantity there.
-
-    Examples
-    --------
-    >>> from gpuguide.charts.shapes import plot_bars
-    >>> from gpuguide.results.sample import sample_results
-    >>> ax = plot_bars(sample_results(), ["numpy", "numba"], at=2**20)
-    >>> [text.get_text() for text in ax.texts]
-    ['NumPy', '900 µs', 'Numba', '6.0 µs']
-    """
+    """Draw one quantity of a few variants as bars, small enough for a tile, with the name above each bar."""
     import matplotlib.pyplot as plt
 
     values = {results.variant(name): results.quantity(name, at, quantity) for name in variants}
@@ -228,35 +196,7 @@ def plot_decomposition(
 
 
 def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: Axes | None = None) -> Axes:
-    """Draw a few times side by side: a dot each, on a linear axis that begins at zero.
-
-    Parameters
-    ----------
-    values : mapping of str to float, Quantity or Fact
-        Seconds by name; the names are written at the left, from top to bottom.
-    label : str
-        What the axis shows.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Where a value is a quantity or a fact, a line through its dot is the range in which another machine
-        start's is expected.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no value, or one is negative or not finite.
-
-    Examples
-    --------
-    >>> from gpuguide.charts.shapes import plot_dots
-    >>> ax = plot_dots({"flat": 0.5e-3, "by row": 2e-3}, "time")
-    >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['flat', 'by row']
-    """
+    """Draw a few times side by side: a dot each, on a linear axis that begins at zero."""
     from matplotlib.ticker import MaxNLocator
 
     taken = {name: _seconds(value) for name, value in values.items()}
@@ -282,36 +222,7 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: 
 def plot_ratios(
     dots: Mapping[str, Fact], what: str, *, spans: Collection[str] = (), ax: Axes | None = None
 ) -> Axes:
-    """Draw ratios or shares as dots, a row for each, with the number beside it.
-
-    Parameters
-    ----------
-    dots : mapping of str to Fact
-        What a row is called -> its figure; all in the unit ``"ratio"``, or all in ``"share"``.
-    what : str
-        What the axis shows, such as ``"wrong / right"``.
-    spans : collection of str
-        Rows whose dots are hollow, because a time behind them is a span.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Shares from 0 to 100 %. Ratios begin at 1, on a logarithmic axis, where half is as far as double.
-
-    Raises
-    ------
-    ArgumentError
-        There is none, or they are not all ratios, or all shares.
-
-    Examples
-    --------
-    >>> from gpuguide.charts.shapes import plot_ratios
-    >>> ax = plot_ratios({"copying": Fact("copy_share", 0.89, "share")}, "share of the peak")
-    >>> [text.get_text() for text in ax.texts]
-    ['89 %']
-    """
+    """Draw ratios or shares as dots, a row for each, with the number beside it."""
     units = {fact.unit for fact in dots.values()}
     if units not in ({"ratio"}, {"share"}):
         raise ArgumentError(

@@ -91,21 +91,7 @@ _NO_DATE = {"Date": None, "Creator": None}
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in gpuguide's style inside the ``with`` block.
-
-    Yields
-    ------
-    None
-        Matplotlib's settings are restored afterwards.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from gpuguide.charts.style import INK, style
-    >>> with style():
-    ...     plt.rcParams["text.color"] == INK
-    True
-    """
+    """Draw in gpuguide's style inside the ``with`` block."""
     import matplotlib as mpl
     from cycler import cycler
 
@@ -114,24 +100,7 @@ def style() -> Iterator[None]:
 
 
 def save_svg(figure: Figure) -> bytes:
-    """Write a figure as SVG, byte for byte the same each time.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        A figure drawn in the light colours of `PALETTE`.
-
-    Returns
-    -------
-    bytes
-        UTF-8 SVG without date or creator.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> save_svg(Figure()) == save_svg(Figure())
-    True
-    """
+    """Write a figure as SVG, byte for byte the same each time."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -149,23 +118,7 @@ def save_svg(figure: Figure) -> bytes:
 
 
 def to_dark(svg: str) -> str:
-    """Give the dark twin of a light SVG: every light colour of `PALETTE` becomes its partner.
-
-    Parameters
-    ----------
-    svg : str
-        An SVG as `save_svg` writes it; colours are six-digit lower-case hexadecimals.
-
-    Returns
-    -------
-    str
-        The same drawing in the dark colours; colours outside the palette stay.
-
-    Examples
-    --------
-    >>> to_dark('<path style="stroke: #0060b9; fill: #123456"/>')
-    '<path style="stroke: #5aa9f5; fill: #123456"/>'
-    """
+    """Give the dark twin of a light SVG: every light colour of `PALETTE` becomes its partner."""
     return _HEX.sub(lambda match: PALETTE.get(match.group(), match.group()), svg)
 
 
@@ -176,26 +129,7 @@ def describe(ax: object, text: str) -> None:
 
 
 def alt_text(figure: Figure) -> str:
-    """Say in words what a figure shows, for readers who cannot see it.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        A figure, best one drawn by a ``plot_*`` function, which knows its own description.
-
-    Returns
-    -------
-    str
-        One or more sentences that name the axes and, for drawn lines, their first and last values.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> ax = Figure().subplots()
-    >>> _ = ax.plot([1, 10], [3, 4]); _ = ax.set(xlabel="elements", ylabel="time")
-    >>> alt_text(ax.figure)
-    'Chart of time against elements. It runs from 3 at 1 to 4 at 10.'
-    """
+    """Say in words what a figure shows, for readers who cannot see it."""
     labels = [str(ax.get_label()) for ax in figure.axes]
     own = [label.removeprefix(_ALT) for label in labels if label.startswith(_ALT)]
     # A colour bar has axes too; if the charts describe themselves, nothing else needs words.

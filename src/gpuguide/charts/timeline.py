@@ -22,35 +22,7 @@ _LEAST_NUMBERED = 0.02
 
 
 def plot_timeline(runs: Mapping[str, Any], lanes: tuple[str, ...], *, ax: Axes | None = None) -> Axes:
-    """Draw runs below each other on one axis of time, each with a lane for each kind of work.
-
-    Parameters
-    ----------
-    runs : mapping of str to array_like, shape (pieces, lanes, 2)
-        What a run is called -> begin and end of each piece in each lane, in seconds.
-    lanes : tuple of str
-        What the lanes are called.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes by default.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Every run begins at 0; bars have the number of their piece, from 1 on, where there is room and more
-        than one piece.
-
-    Raises
-    ------
-    ArgumentError
-        There is no run, or one has another shape.
-
-    Examples
-    --------
-    >>> from gpuguide.charts.timeline import plot_timeline
-    >>> ax = plot_timeline({"one stream": [[[0, 1], [1, 2]], [[2, 3], [3, 4]]]}, ("copy", "work"))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['copy', 'work']
-    """
+    """Draw runs below each other on one axis of time, each with a lane for each kind of work."""
     from matplotlib.ticker import MaxNLocator
 
     drawn = {name: np.asarray(run, float) for name, run in runs.items()}

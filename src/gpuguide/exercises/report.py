@@ -41,23 +41,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What judging an answer found.
-
-    Attributes
-    ----------
-    findings : tuple of Finding
-        What is wrong, the most important first; empty if the answer is right.
-    about : str
-        The launch or call that showed it; of a right kernel, the launch with the most accesses.
-    n_right : int
-        Launches or calls that were right.
-    note : str
-        A sentence on a right answer.
-    printed : str
-        What the reader's code printed, the first 20 lines of it.
-    trace : Trace or None
-        The launch that `about` names.
-    """
+    """What judging an answer found."""
 
     findings: tuple[Finding | KernelFinding, ...] = ()
     about: str = ""

@@ -45,36 +45,12 @@ os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
 
 
 def simulated() -> bool:
-    """Say whether kernels run in Numba's CUDA simulator, on the CPU.
-
-    Returns
-    -------
-    bool
-        True when ``NUMBA_ENABLE_CUDASIM`` is set to a non-zero number. It must be set before Numba is
-        imported; afterwards it has no effect on Numba.
-
-    Examples
-    --------
-    >>> import os
-    >>> simulated() == (os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"))
-    True
-    """
+    """Say whether kernels run in Numba's CUDA simulator, on the CPU."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0")
 
 
 def has_gpu() -> bool:
-    """Say whether a real GPU can be used through CuPy; never raises.
-
-    Returns
-    -------
-    bool
-        False without CuPy, driver or GPU, and in the simulator.
-
-    Examples
-    --------
-    >>> has_gpu() in (True, False)
-    True
-    """
+    """Say whether a real GPU can be used through CuPy; never raises."""
     if simulated():
         return False
     try:
@@ -84,18 +60,7 @@ def has_gpu() -> bool:
 
 
 def cupy() -> Any:
-    """Import CuPy.
-
-    Returns
-    -------
-    module
-        ``cupy``.
-
-    Raises
-    ------
-    BackendError
-        CuPy is not installed or cannot be imported; the message holds the cure.
-    """
+    """Import CuPy."""
     if "cupy" in sys.modules:
         return sys.modules["cupy"]
     try:
@@ -116,45 +81,13 @@ def cupy() -> Any:
 
 
 def numba() -> Any:
-    """Import Numba itself: its types, and its compilers for the CPU.
-
-    Returns
-    -------
-    module
-        ``numba``.
-
-    Raises
-    ------
-    BackendError
-        Numba is missing or cannot be imported; the message holds the cure.
-
-    Examples
-    --------
-    >>> numba().__name__
-    'numba'
-    """
+    """Import Numba itself: its types, and its compilers for the CPU."""
     return _of_numba("numba")
 
 
 @functools.cache
 def numba_cuda() -> Any:
-    """Import ``numba.cuda``: NVIDIA's numba-cuda, or Numba's own with its simulator where that has no wheel.
-
-    Returns
-    -------
-    module
-        ``numba.cuda``.
-
-    Raises
-    ------
-    BackendError
-        Numba is missing, cannot be imported, or does not work with this NumPy; the message holds the cure.
-
-    Examples
-    --------
-    >>> numba_cuda().__name__
-    'numba.cuda'
-    """
+    """Import ``numba.cuda``: that of numba-cuda, or Numba's own simulator where numba-cuda has no wheel."""
     if numpy_too_new() and not simulated():
         # The import would succeed, but the first kernel would fail to compile, because numpy.row_stack is
         # gone.
@@ -194,18 +127,7 @@ def _of_numba(name: str) -> Any:
 
 
 def numpy_too_new() -> bool:
-    """Say whether the installed NumPy is too new for the installed numba-cuda.
-
-    Returns
-    -------
-    bool
-        True for NumPy 2.5 or later with numba-cuda 0.30, which then cannot compile kernels.
-
-    Examples
-    --------
-    >>> numpy_too_new() in (True, False)
-    True
-    """
+    """Say whether the installed NumPy is too new for the installed numba-cuda."""
     try:
         numpy_version, numba_cuda_version = metadata.version("numpy"), metadata.version("numba-cuda")
     except metadata.PackageNotFoundError:
@@ -215,25 +137,7 @@ def numpy_too_new() -> bool:
 
 
 def release(version: str) -> tuple[int, ...]:
-    """Read the leading numbers of a version, to compare it.
-
-    Parameters
-    ----------
-    version : str
-        A version such as ``"2.4.6"`` or ``"14.2.0rc1"``.
-
-    Returns
-    -------
-    tuple of int
-        The numbers up to the first part that does not start with a digit.
-
-    Examples
-    --------
-    >>> release("14.2.0rc1")
-    (14, 2, 0)
-    >>> release("2.5") >= (2, 5)
-    True
-    """
+    """Read the leading numbers of a version, to compare it."""
     numbers = []
     for part in version.split("."):
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
@@ -249,19 +153,7 @@ def cublas() -> Any:
 
 
 def nvml() -> Any:
-    """Import NVIDIA's management library and initialise it once.
-
-    Returns
-    -------
-    module or None
-        ``pynvml``; None without the package, the driver or a GPU.
-
-    Examples
-    --------
-    >>> library = nvml()
-    >>> library is None or library.__name__ == "pynvml"
-    True
-    """
+    """Import NVIDIA's management library and initialise it once."""
     try:
         library = import_module("pynvml")
         library.nvmlInit()
@@ -284,34 +176,7 @@ _SIMULATOR_OPTIONS = frozenset(
 
 
 def jit(function: Callable[..., Any] | None = None, *, signature: Any = None, **options: Any) -> Any:
-    """Compile a kernel or device function: ``numba.cuda.jit`` that works in the simulator too.
-
-    Parameters
-    ----------
-    function : callable, optional
-        The function to compile; without it a decorator is returned.
-    signature : str, numba signature or list of them, optional
-        Types to compile for at once. By default each kernel is compiled at its first launch.
-    **options
-        Passed to ``numba.cuda.jit``. The simulator lacks ``launch_bounds``, ``max_registers``, ``lto`` and
-        ``lineinfo``, which change how fast a kernel is but not what it computes, so it ignores them.
-
-    Returns
-    -------
-    numba.cuda.dispatcher.CUDADispatcher or callable
-        Launched as ``kernel[blocks_per_grid, threads_per_block, stream](...)``.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.backends import cuda, jit
-    >>> @jit(launch_bounds=256)
-    ... def add_one_kernel(x):
-    ...     i = cuda.grid(1)
-    ...     if i < x.size:
-    ...         x[i] += 1
-    >>> add_one_kernel.__name__
-    'add_one_kernel'
-    """
+    """Compile a kernel or device function: ``numba.cuda.jit`` that works in the simulator too."""
     if simulated():
         options = {name: value for name, value in options.items() if name in _SIMULATOR_OPTIONS}
     numba_jit = numba_cuda().jit
@@ -327,15 +192,6 @@ class RawKernel:
     """A kernel in CUDA C++, compiled through CuPy when it is first launched.
 
     Made by `raw_kernel`. Creating one needs neither CuPy nor a GPU.
-
-    Attributes
-    ----------
-    source : str
-        CUDA C++ with ``extern "C" __global__ void name(...)``.
-    name : str
-        The kernel's name in the source.
-    options : tuple of str
-        Options of NVRTC.
     """
 
     def __init__(self, source: str, name: str, options: Sequence[str] = ()) -> None:
@@ -360,38 +216,13 @@ class RawKernel:
         return self.module.get_function(self.name)
 
     def constant(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Return a ``__constant__`` or ``__device__`` array of the source as a CuPy array, to fill it.
-
-        Parameters
-        ----------
-        name : str
-            Name of the variable in the source.
-        shape : tuple of int
-            Its shape.
-        dtype : numpy dtype
-            Its type.
-
-        Returns
-        -------
-        cupy.ndarray
-            A view; writing to it changes what the kernel reads.
-        """
+        """Return a ``__constant__`` or ``__device__`` array of the source as a CuPy array, to fill it."""
         return cupy().ndarray(shape, dtype=dtype, memptr=self.module.get_global(name))
 
     def __call__(
         self, grid: tuple[int, ...], block: tuple[int, ...], args: Sequence[Any], shared_bytes: int = 0
     ) -> None:
-        """Launch on CuPy's current stream.
-
-        Parameters
-        ----------
-        grid, block : tuple of int
-            Blocks per grid and threads per block, x first.
-        args : sequence
-            CuPy arrays and NumPy scalars. A Python int is passed as 64 bits, a float as double.
-        shared_bytes : int
-            Dynamic shared memory per block, in bytes.
-        """
+        """Launch on CuPy's current stream."""
         kernel = self.compiled
         if shared_bytes > _SHARED_BYTES_WITHOUT_ASKING:
             kernel.max_dynamic_shared_size_bytes = shared_bytes
@@ -399,76 +230,17 @@ class RawKernel:
 
 
 def raw_kernel(source: str, name: str, options: Sequence[str] = ()) -> RawKernel:
-    """Describe a kernel in CUDA C++; it is compiled on first use.
-
-    Parameters
-    ----------
-    source : str
-        CUDA C++ with ``extern "C" __global__ void name(...)``.
-    name : str
-        The kernel's name in the source.
-    options : sequence of str
-        Options of NVRTC, for example ``("--use_fast_math",)``.
-
-    Returns
-    -------
-    RawKernel
-        Launched as ``kernel(grid, block, args)``.
-
-    Raises
-    ------
-    ArgumentError
-        The source does not contain the name.
-
-    Examples
-    --------
-    >>> raw_kernel('extern "C" __global__ void nothing() {}', "nothing")
-    RawKernel('nothing', options=())
-    """
+    """Describe a kernel in CUDA C++; it is compiled on first use."""
     return RawKernel(source, name, options)
 
 
 def is_device_array(x: Any) -> bool:
-    """Say whether an object is an array in GPU memory (or the simulator's stand-in for one).
-
-    Parameters
-    ----------
-    x : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for CuPy and Numba device arrays and whatever else speaks the CUDA array interface.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_device_array(np.zeros(3))
-    False
-    """
+    """Say whether an object is an array in GPU memory (or the simulator's stand-in for one)."""
     return hasattr(x, "__cuda_array_interface__") or bool(getattr(x, "__cuda_ndarray__", False))
 
 
 def array_module(x: Any) -> Any:
-    """Return the module whose functions fit an array.
-
-    Parameters
-    ----------
-    x : array
-        A NumPy or CuPy array.
-
-    Returns
-    -------
-    module
-        ``cupy`` for a CuPy array, else ``numpy``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> array_module(np.zeros(3)).__name__
-    'numpy'
-    """
+    """Return the module whose functions fit an array."""
     # By name, so that a question about a NumPy array does not import CuPy.
     if type(x).__module__.partition(".")[0] == "cupy":
         return cupy()
@@ -526,19 +298,7 @@ def numba_view(x: Any) -> Any:
 
 
 def current_stream() -> Any:
-    """Return CuPy's current stream as Numba knows it, for ``kernel[grid, block, current_stream()]``.
-
-    Returns
-    -------
-    numba.cuda.cudadrv.driver.Stream or int
-        The same object each time for the same stream, so that Numba finds its launch configuration
-        again; 0 in the simulator.
-
-    Raises
-    ------
-    BackendError
-        CuPy or Numba cannot be imported.
-    """
+    """Return CuPy's current stream as Numba knows it, for ``kernel[grid, block, current_stream()]``."""
     if simulated():
         return 0
     return _external_stream(int(cupy().cuda.get_current_stream().ptr))

@@ -34,23 +34,7 @@ _NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dl
 
 
 def installed_version(name: str) -> str | None:
-    """Look up an installed package.
-
-    Parameters
-    ----------
-    name : str
-        Its name on the package index: ``"numba-cuda"``.
-
-    Returns
-    -------
-    str or None
-        Its version; None where it is not installed.
-
-    Examples
-    --------
-    >>> installed_version("no-such-package") is None
-    True
-    """
+    """Look up an installed package."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -58,18 +42,7 @@ def installed_version(name: str) -> str | None:
 
 
 def capability() -> tuple[int, int]:
-    """Return the compute capability to compile for.
-
-    Returns
-    -------
-    (int, int)
-        That of this machine's GPU; without a GPU, `ARCHITECTURE`.
-
-    Examples
-    --------
-    >>> capability() >= (5, 0)
-    True
-    """
+    """Return the compute capability to compile for."""
     if not has_gpu():
         return ARCHITECTURE
     text = str(cupy().cuda.Device().compute_capability)
@@ -81,21 +54,6 @@ def why_not(target: tuple[int, int]) -> str:
     """Say why not even an empty kernel compiles here.
 
     What a missing library raises depends on the library and on the version of numba-cuda.
-
-    Parameters
-    ----------
-    target : (int, int)
-        Compute capability.
-
-    Returns
-    -------
-    str
-        The beginning of a sentence, without a full stop; empty where a kernel compiles.
-
-    Examples
-    --------
-    >>> isinstance(why_not((9, 0)), str)
-    True
     """
     try:
         # That Numba can be imported proves nothing: it looks for its compilers only when it compiles.
@@ -112,44 +70,12 @@ def why_not(target: tuple[int, int]) -> str:
 
 
 def names_a_library(error: BaseException) -> bool:
-    """Say whether an error is about a library that is not found, and not about a kernel.
-
-    Parameters
-    ----------
-    error : BaseException
-        What compiling or launching raised.
-
-    Returns
-    -------
-    bool
-        False for Numba's errors about a reader's code.
-
-    Examples
-    --------
-    >>> names_a_library(RuntimeError('Failure finding "libnvrtc.so.13"')), names_a_library(TypeError("k"))
-    (True, False)
-    """
+    """Say whether an error is about a library that is not found, and not about a kernel."""
     return isinstance(error, ImportError) or _NAMES_A_LIBRARY.search(str(error)) is not None
 
 
 def missing_parts(names: tuple[str, ...] = tuple(PARTS)) -> tuple[str, ...]:
-    """Name the libraries of NVIDIA's compiler that are not found here.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Keys of `PARTS` to look for.
-
-    Returns
-    -------
-    tuple of str
-        As readers know them; empty without the search that numba-cuda brings along.
-
-    Examples
-    --------
-    >>> set(missing_parts()) <= {"NVVM", "NVRTC", "nvJitLink"}
-    True
-    """
+    """Name the libraries of NVIDIA's compiler that are not found here."""
     try:
         load = import_module("cuda.pathfinder").load_nvidia_dynamic_lib
     except ImportError:
@@ -158,24 +84,7 @@ def missing_parts(names: tuple[str, ...] = tuple(PARTS)) -> tuple[str, ...]:
 
 
 def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
-    """Choose the extra of this package that fits the machine.
-
-    Parameters
-    ----------
-    target : (int, int)
-        Compute capability of the GPU.
-
-    Returns
-    -------
-    str
-        ``"cuda12"`` beside CuPy for CUDA 12, an older driver, or a GPU that CUDA 13 has dropped; else
-        ``"cuda13"``.
-
-    Examples
-    --------
-    >>> cuda_extra() in ("cuda12", "cuda13")
-    True
-    """
+    """Choose the extra of this package that fits the machine."""
     for extra in ("cuda12", "cuda13"):
         if installed_version(f"cupy-{extra}x"):
             return extra
@@ -192,21 +101,6 @@ def install_command(extra: str) -> str:
     """Write the command that installs what an extra of this package holds.
 
     It names the parts and not this package, which no package index has.
-
-    Parameters
-    ----------
-    extra : str
-        ``"cuda12"`` or ``"cuda13"``.
-
-    Returns
-    -------
-    str
-        Begins with ``pip install``.
-
-    Examples
-    --------
-    >>> install_command("cuda13").startswith("pip install ")
-    True
     """
     try:
         wanted = metadata.requires("gpuguide") or []

@@ -58,28 +58,7 @@ _KINDS = {"Data": "d", "Instruction": "i"}
 
 @dataclass(frozen=True)
 class CpuInfo:
-    """What the CPU side of a comparison ran on.
-
-    Parameters
-    ----------
-    model : str
-        The processor's market name, or ``"unknown"``. If its own name says nothing, family, model and
-        stepping stand in for it: ``"Intel Emerald Rapids (family 6, model 207, stepping 2)"``.
-    n_cpus : int
-        Virtual CPUs that this process may use. They are not cores.
-    threads : int
-        Threads that the linear algebra library uses.
-    blas : str
-        That library and its version.
-    steal_s : float
-        Seconds of CPU time that the host took away since the machine started, all CPUs together.
-    signature : str
-        Vendor, family, model and stepping: ``"GenuineIntel 6/207/2"``; empty where Linux does not tell.
-    caches : tuple of (str, int)
-        Name and bytes of each cache that the first CPU sees, the smallest first.
-    clock_hz : float or None
-        As the first CPU tells it.
-    """
+    """What the CPU side of a comparison ran on."""
 
     model: str
     n_cpus: int
@@ -92,23 +71,7 @@ class CpuInfo:
 
 
 def cpu_info(root: Path = Path("/")) -> CpuInfo:
-    """Describe this machine's CPU side.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where ``proc`` and ``sys`` lie; what they do not tell is left empty.
-
-    Returns
-    -------
-    CpuInfo
-        Model, caches, virtual CPUs, threads and library of linear algebra, stolen time.
-
-    Examples
-    --------
-    >>> cpu_info().n_cpus >= 1
-    True
-    """
+    """Describe this machine's CPU side."""
     n_cpus = _cpus()
     # A library reads its own variable before OpenMP's.
     asked = (os.environ.get(f"{name}_NUM_THREADS", "") for name in ("OPENBLAS", "MKL", "OMP"))
@@ -127,23 +90,7 @@ def cpu_info(root: Path = Path("/")) -> CpuInfo:
 
 
 def first_processor(root: Path = Path("/")) -> dict[str, str]:
-    """Read what Linux says about the first processor.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where ``proc`` lies.
-
-    Returns
-    -------
-    dict of str to str
-        The first block of ``/proc/cpuinfo``, by its own words; empty on other systems.
-
-    Examples
-    --------
-    >>> first_processor(Path("no such folder"))
-    {}
-    """
+    """Read what Linux says about the first processor."""
     try:
         text = (root / "proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -244,27 +191,7 @@ _PART_BYTES = 1 << 22
 
 
 def in_threads(work: Callable[[T], Any], parts: Iterable[T], n_bytes: int) -> list[Any]:
-    """Call a function for each part of something big, in threads when that pays.
-
-    Parameters
-    ----------
-    work : callable
-        Takes a part; it must touch no other part's data.
-    parts : iterable
-        For example slices.
-    n_bytes : int
-        Bytes of all parts: with less than 8 MiB there is one thread.
-
-    Returns
-    -------
-    list
-        What `work` returned, in the order of the parts: the same whatever the number of threads.
-
-    Examples
-    --------
-    >>> in_threads(abs, [-1, 2, -3], n_bytes=1 << 30)
-    [1, 2, 3]
-    """
+    """Call a function for each part of something big, in threads when that pays."""
     n_threads = min(_MAX_THREADS, _cpus())
     if n_bytes < _WORTHWHILE or n_threads < 2:
         return [work(part) for part in parts]
@@ -279,22 +206,7 @@ def thread_pool() -> ThreadPoolExecutor:
 
 
 def assign(target: np.ndarray[Any, Any], source: Any) -> None:
-    """Do ``target[...] = source``, in threads when that pays.
-
-    Parameters
-    ----------
-    target : numpy.ndarray
-        Written to; in threads when it and the source are C-contiguous and of one shape.
-    source : numpy.ndarray or scalar
-        An array or number as NumPy's own assignment takes it.
-
-    Examples
-    --------
-    >>> x = np.zeros(3)
-    >>> assign(x, np.arange(3, dtype="i4"))
-    >>> x
-    array([0., 1., 2.])
-    """
+    """Do ``target[...] = source``, in threads when that pays."""
     is_array = isinstance(source, np.ndarray)
     flat = not is_array or (source.shape == target.shape and source.flags.c_contiguous)
     flat &= target.flags.c_contiguous

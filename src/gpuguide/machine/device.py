@@ -30,49 +30,7 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """What one GPU is.
-
-    Parameters
-    ----------
-    name : str
-        As the driver calls it: ``"NVIDIA H200"``.
-    slug : str
-        The name as a folder: ``"nvidia-h200"``, with ``-x4`` where several GPUs are visible.
-    compute_capability : (int, int)
-        Major and minor number.
-    sm_count : int
-        Streaming multiprocessors.
-    l2_bytes, memory_bytes : int
-        Size of the level-2 cache and of the memory.
-    memory_clock_hz, sm_clock_hz : int
-        The highest clocks.
-    bus_width_bits : int
-        Width of the memory bus.
-    max_threads_per_sm, max_blocks_per_sm, registers_per_sm, warp_size : int
-        Limits of one multiprocessor; registers of 32 bits.
-    shared_bytes_per_sm, shared_bytes_per_block_optin : int
-        Shared memory of a multiprocessor, and the most that one block can ask for.
-    driver : str
-        Version of the driver, for example ``"580.159.04"``, or ``"unknown"``.
-    cuda_runtime, cuda_driver : str
-        CUDA version of CuPy's runtime, and the newest that the driver knows: ``"13.0"``.
-    power_limit_w : float or None
-        Enforced power limit in watts; None when unknown.
-    ecc : bool or None
-        Whether memory errors are corrected; None when unknown.
-    pcie : str
-        Generation and lanes of the link: ``"5.0 x16"``, or ``"unknown"``.
-    gpu_count : int
-        GPUs that this process sees.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
-    >>> round(EXAMPLE_DEVICE.peak_memory_bandwidth / 1e12, 2)
-    4.81
-    >>> round(EXAMPLE_DEVICE.peak_flops("fp64_tensor") / 1e12, 1)
-    66.9
-    """
+    """What one GPU is."""
 
     name: str
     slug: str
@@ -103,23 +61,7 @@ class DeviceInfo:
         return self.memory_clock_hz * 2 * self.bus_width_bits / 8
 
     def peak_flops(self, unit: str) -> float | None:
-        """Give the physical peak of an arithmetic unit.
-
-        Parameters
-        ----------
-        unit : str
-            ``"fp32"``, ``"fp64"``, ``"tf32"``, ``"fp64_tensor"``, ... (`gpuguide.machine.device.UNITS`).
-
-        Returns
-        -------
-        float or None
-            FLOP/s at the highest clock; None where the published tables do not say.
-
-        Raises
-        ------
-        UnknownNameError
-            No GPU has such a unit.
-        """
+        """Give the physical peak of an arithmetic unit."""
         per_cycle = flops_per_sm_per_cycle(self.compute_capability, unit)
         return None if per_cycle is None else float(per_cycle * self.sm_count * self.sm_clock_hz)
 
@@ -191,18 +133,7 @@ def require_gpu() -> DeviceInfo:
 
 
 def current() -> DeviceInfo:
-    """Describe the current GPU.
-
-    Returns
-    -------
-    DeviceInfo
-        CuPy's current device; what only NVML knows is None or ``"unknown"`` without it.
-
-    Raises
-    ------
-    BackendError
-        CuPy cannot be imported. Use `require_gpu` where a GPU may be missing.
-    """
+    """Describe the current GPU."""
     cp = cupy()
     device = cp.cuda.Device()
     attributes = device.attributes
@@ -237,19 +168,7 @@ def current() -> DeviceInfo:
 
 @dataclass(frozen=True)
 class ClockReading:
-    """How a GPU runs at one moment; None or ``()`` where the driver does not say.
-
-    Parameters
-    ----------
-    sm_hz, memory_hz : int or None
-        Clocks of the multiprocessors and of the memory.
-    throttle : tuple of str
-        Why the clocks are throttled, for example ``("power cap",)``; empty when they are not.
-    temperature_c : float or None
-        Degrees Celsius.
-    power_w : float or None
-        Watts of the whole board.
-    """
+    """How a GPU runs at one moment; None or ``()`` where the driver does not say."""
 
     sm_hz: int | None = None
     memory_hz: int | None = None
@@ -270,18 +189,7 @@ _THROTTLE_REASONS = {
 
 
 def clocks() -> ClockReading:
-    """Read the current GPU's clocks, temperature and power, and why the clocks are throttled.
-
-    Returns
-    -------
-    ClockReading
-        Unknown values are None; all of them without NVML or GPU.
-
-    Examples
-    --------
-    >>> isinstance(clocks(), ClockReading)
-    True
-    """
+    """Read the current GPU's clocks, temperature and power, and why the clocks are throttled."""
     library = nvml()
     if library is None:
         return ClockReading()
@@ -337,38 +245,7 @@ _TENSOR_FMA: dict[tuple[int, int], dict[str, int]] = {
 
 
 def flops_per_sm_per_cycle(compute_capability: tuple[int, int], unit: str) -> int | None:
-    """Look up how many floating-point operations one multiprocessor completes per clock cycle.
-
-    Parameters
-    ----------
-    compute_capability : (int, int)
-        Major and minor number, for example ``(9, 0)``.
-    unit : str
-        One of `UNITS`. ``"fp32"`` and the other plain ones count fused multiply-adds outside the tensor
-        cores; ``"tf32"`` and those ending in ``_tensor`` count dense matrix products on them.
-
-    Returns
-    -------
-    int or None
-        FLOPs, a fused multiply-add counted as two; None where the tables do not say.
-
-    Raises
-    ------
-    UnknownNameError
-        No GPU has such a unit.
-
-    Notes
-    -----
-    Sources: "Throughput of Native Arithmetic Instructions" in the CUDA C++ Programming Guide; the white
-    papers of NVIDIA's Volta, Turing, A100, GA102, Ada and H100 architectures for the tensor cores.
-
-    Examples
-    --------
-    >>> flops_per_sm_per_cycle((9, 0), "fp32")
-    256
-    >>> flops_per_sm_per_cycle((8, 6), "fp64_tensor") is None
-    True
-    """
+    """Look up how many floating-point operations one multiprocessor completes per clock cycle."""
     if unit not in UNITS:
         raise unknown("arithmetic unit", unit, UNITS)
     # A GPU that is not in the tables has no peak; that of a similar GPU would be a guess.

@@ -30,24 +30,7 @@ _MAKERS = (
 
 
 def virtualisation(root: Path = Path("/")) -> str:
-    """Name the hypervisor that this machine runs under.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where ``proc`` and ``sys`` lie.
-
-    Returns
-    -------
-    str
-        ``"kvm"``, ``"xen"`` ...; ``"virtual machine"`` if only the processor says that it is one, ``"none"``
-        if it says that it is not, and an empty text if that is unknown.
-
-    Examples
-    --------
-    >>> virtualisation(Path("no such folder"))
-    ''
-    """
+    """Name the hypervisor that this machine runs under."""
     flags = first_processor(root).get("flags", "").split()
     # ARM's processors list "Features" and no "flags", which say nothing about this.
     if flags and "hypervisor" not in flags:
@@ -63,45 +46,12 @@ def virtualisation(root: Path = Path("/")) -> str:
 
 
 def clock_source(root: Path = Path("/")) -> str:
-    """Name the clock that the kernel reads the time from.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where ``sys`` lies.
-
-    Returns
-    -------
-    str
-        ``"tsc"``, ``"kvm-clock"`` ...; nothing where that is unknown.
-
-    Examples
-    --------
-    >>> clock_source(Path("no such folder"))
-    ''
-    """
+    """Name the clock that the kernel reads the time from."""
     return _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource")
 
 
 def start_of_machine(root: Path = Path("/")) -> str:
-    """Return an identifier of this start of the machine.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where ``proc`` lies.
-
-    Returns
-    -------
-    str
-        Twelve hexadecimal digits of a hash of the kernel's boot id, which itself stays private; an empty text
-        if there is no such id.
-
-    Examples
-    --------
-    >>> start_of_machine(Path("no such folder"))
-    ''
-    """
+    """Return an identifier of this start of the machine."""
     boot_id = _text(root / "proc/sys/kernel/random/boot_id")
     # With a word of ours in front, so that it cannot be matched with another program's hash.
     return hashlib.sha256(f"gpuguide{boot_id}".encode()).hexdigest()[:12] if boot_id else ""

@@ -26,43 +26,7 @@ def check(
     same_shape: bool = True,
     **arrays: Any,
 ) -> Any:
-    """Check the arrays of a launch on the host, since a kernel cannot raise usefully.
-
-    Parameters
-    ----------
-    ndim : int, optional
-        How many axes each array has.
-    dtype : str or mapping of str to str, optional
-        The type of all, or of each by its name.
-    shape : tuple of int, optional
-        The shape of each.
-    same_shape : bool
-        Whether all have the shape of the first.
-    **arrays : array
-        By the names that messages use for them.
-
-    Returns
-    -------
-    int or tuple of int
-        The shape of the first; of vectors, their length.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is not an array, or has the wrong shape or dtype.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.ones(3, np.float32)
-    >>> check(x=x, out=np.empty(3, np.float32), ndim=1, dtype="float32")
-    3
-    >>> try:
-    ...     check(x=x, out=np.empty(2), ndim=1, dtype="float32")
-    ... except ArgumentError as error:
-    ...     print(error)
-    out must be a float32 array of shape (3,), as x; got shape (2,), float64. Use out.astype("float32").
-    """
+    """Check the arrays of a launch on the host, since a kernel cannot raise usefully."""
     first = None
     for name, x in arrays.items():
         try:
@@ -104,128 +68,26 @@ def _array_cure(name: str, came: int, ndim: int | None, dtype: str | None) -> st
 
 
 def blocks_1d(n: int, threads_per_block: int) -> int:
-    """Count the blocks that are needed to give each of `n` elements a thread.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements, at least 0.
-    threads_per_block : int
-        1 to 1024.
-
-    Returns
-    -------
-    int
-        Blocks per grid, rounded up; 1 for ``n = 0``, because CUDA refuses an empty grid. The kernel's own
-        bounds check then leaves everything alone.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is out of range.
-
-    Examples
-    --------
-    >>> blocks_1d(1000, 256)
-    4
-    >>> blocks_1d(0, 256)
-    1
-    """
+    """Count the blocks that are needed to give each of `n` elements a thread."""
     _check_int("n", n, 0)
     _check_threads((threads_per_block,))
     return _checked_grid((_ceil_div(n, threads_per_block),))[0]
 
 
 def grid_2d(shape: tuple[int, int], threads_per_block: tuple[int, int]) -> tuple[int, int]:
-    """Count the blocks that cover a matrix, with x along its columns.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Rows and columns of the matrix, as NumPy orders them.
-    threads_per_block : (int, int)
-        Threads along x (columns) and y (rows), as CUDA orders them.
-
-    Returns
-    -------
-    (int, int)
-        Blocks along x and y. Neighbouring threads hold neighbouring columns, so that a row-major array is
-        read in whole cache lines.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is out of range.
-
-    Examples
-    --------
-    >>> grid_2d((100, 1000), (32, 8))
-    (32, 13)
-    """
+    """Count the blocks that cover a matrix, with x along its columns."""
     x, y = _grid(shape, threads_per_block, 2)
     return x, y
 
 
 def grid_3d(shape: tuple[int, int, int], threads_per_block: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Count the blocks that cover a three-dimensional array, with x along its last axis.
-
-    Parameters
-    ----------
-    shape : (int, int, int)
-        Shape of the array, slowest axis first, as NumPy orders them.
-    threads_per_block : (int, int, int)
-        Threads along x (last axis), y and z (first axis), as CUDA orders them; at most 64 along z.
-
-    Returns
-    -------
-    (int, int, int)
-        Blocks along x, y and z.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is out of range.
-
-    Examples
-    --------
-    >>> grid_3d((16, 100, 1000), (32, 4, 2))
-    (32, 25, 8)
-    """
+    """Count the blocks that cover a three-dimensional array, with x along its last axis."""
     x, y, z = _grid(shape, threads_per_block, 3)
     return x, y, z
 
 
 def grid_stride_blocks(n: int, threads_per_block: int, sm_count: int, blocks_per_sm: int) -> int:
-    """Count the blocks of a kernel whose threads loop over the data, a whole grid apart.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements, at least 0.
-    threads_per_block : int
-        1 to 1024.
-    sm_count : int
-        Streaming multiprocessors of the GPU.
-    blocks_per_sm : int
-        Blocks wanted on each of them.
-
-    Returns
-    -------
-    int
-        ``sm_count * blocks_per_sm``, or fewer when the data does not fill them; at least 1.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is out of range.
-
-    Examples
-    --------
-    >>> grid_stride_blocks(2**28, 256, sm_count=132, blocks_per_sm=8)
-    1056
-    >>> grid_stride_blocks(1000, 256, sm_count=132, blocks_per_sm=8)
-    4
-    """
+    """Count the blocks of a kernel whose threads loop over the data, a whole grid apart."""
     _check_int("n", n, 0)
     _check_threads((threads_per_block,))
     _check_int("sm_count", sm_count, 1)
@@ -235,22 +97,7 @@ def grid_stride_blocks(n: int, threads_per_block: int, sm_count: int, blocks_per
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many threads of a kernel one multiprocessor holds at once.
-
-    Parameters
-    ----------
-    blocks_per_sm : int
-        Blocks resident on one multiprocessor; 0 when the kernel cannot be launched.
-    warps_per_sm : int
-        Warps of those blocks.
-    share : float
-        `warps_per_sm` over the most that the hardware holds, 0 to 1.
-    limits : dict of str to int
-        Blocks per multiprocessor that each resource alone would allow: ``"threads"``, ``"blocks"`` and,
-        where the kernel uses them, ``"registers"`` and ``"shared memory"``.
-    limited_by : tuple of str
-        The resources that allow the fewest.
-    """
+    """How many threads of a kernel one multiprocessor holds at once."""
 
     blocks_per_sm: int
     warps_per_sm: int
@@ -262,42 +109,7 @@ class Occupancy:
 def occupancy(
     threads_per_block: int, registers_per_thread: int, shared_bytes_per_block: int, device: DeviceInfo
 ) -> Occupancy:
-    """Work out how many blocks of a kernel fit on one multiprocessor.
-
-    Parameters
-    ----------
-    threads_per_block : int
-        1 to 1024.
-    registers_per_thread : int
-        As the compiler reports them, at most 255.
-    shared_bytes_per_block : int
-        Static and dynamic shared memory of a block, in bytes.
-    device : DeviceInfo
-        The GPU.
-
-    Returns
-    -------
-    Occupancy
-        The resident blocks and warps, and what limits them.
-
-    Raises
-    ------
-    ArgumentError
-        An argument is out of range, or a block asks for more shared memory than the GPU gives one.
-
-    Notes
-    -----
-    The rules of NVIDIA's occupancy calculator: registers are given to a warp in units of 256 and spread
-    over four schedulers; shared memory comes in units of 128 bytes (256 before compute capability 8.0), and
-    from 8.0 on the system takes 1024 more bytes for each block.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
-    >>> fits = occupancy(256, 64, 0, EXAMPLE_DEVICE)
-    >>> fits.blocks_per_sm, fits.share, fits.limited_by
-    (4, 0.5, ('registers',))
-    """
+    """Work out how many blocks of a kernel fit on one multiprocessor."""
     _check_threads((threads_per_block,))
     _check_int("registers_per_thread", registers_per_thread, 0, _MAX_REGISTERS_PER_THREAD)
     _check_int("shared_bytes_per_block", shared_bytes_per_block, 0, device.shared_bytes_per_block_optin)

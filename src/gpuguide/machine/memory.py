@@ -27,19 +27,7 @@ _SIGNS = ("cudaErrorMemoryAllocation", "CUDA_ERROR_OUT_OF_MEMORY", "ALLOC_FAILED
 
 @dataclass(frozen=True)
 class Space:
-    """A memory to put arrays in.
-
-    Attributes
-    ----------
-    name : str
-        ``"host"``, ``"pinned"`` or ``"device"``.
-    xp : module
-        ``numpy`` or ``cupy``; in tests of the device's path ``numpy``.
-    wrap : callable
-        Makes the view of an array that a Numba kernel takes.
-    allocate : callable, optional
-        ``allocate(n)`` returns an array of `n` bytes; by default ``xp.empty`` makes it.
-    """
+    """A memory to put arrays in."""
 
     name: str
     xp: Any
@@ -53,18 +41,7 @@ class Space:
         return self.xp.empty(n_bytes, dtype=np.uint8)
 
     def put(self, x: NDArray[Any]) -> Any:
-        """Return a NumPy array in this memory: as it is on the host, a copy on the GPU.
-
-        Parameters
-        ----------
-        x : numpy.ndarray
-            Of any shape and strides.
-
-        Returns
-        -------
-        numpy.ndarray or cupy.ndarray
-            C-contiguous.
-        """
+        """Return a NumPy array in this memory: as it is on the host, a copy on the GPU."""
         rows = np.asarray(x, order="C")
         if self.xp is np:
             return rows
@@ -79,30 +56,12 @@ HOST = Space("host", np)
 
 
 def device_space() -> Space:
-    """Return the GPU's memory: CuPy arrays, and Numba views made once without synchronising.
-
-    Returns
-    -------
-    Space
-        For arrays on the current device.
-
-    Raises
-    ------
-    BackendError
-        CuPy cannot be imported.
-    """
+    """Return the GPU's memory: CuPy arrays, and Numba views made once without synchronising."""
     return Space("device", cupy(), numba_view)
 
 
 def pinned_space() -> Space:
-    """Return pinned host memory, which the GPU copies from and to directly, as NumPy arrays.
-
-    Returns
-    -------
-    Space
-        For arrays that the operating system never moves or pages out. Pinning takes long, so a study does it
-        once per size, outside the clock.
-    """
+    """Return pinned host memory, which the GPU copies from and to directly, as NumPy arrays."""
     return Space("pinned", np, allocate=_pinned_bytes)
 
 
@@ -114,23 +73,7 @@ def _pinned_bytes(n_bytes: int) -> NDArray[Any]:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Say whether an error means that a memory is full.
-
-    Parameters
-    ----------
-    error : BaseException
-        Raised by NumPy, CuPy, Numba or a library of CUDA.
-
-    Returns
-    -------
-    bool
-        True for ``MemoryError`` (CuPy's is one) and for the errors with which CUDA's libraries report it.
-
-    Examples
-    --------
-    >>> is_out_of_memory(MemoryError("Unable to allocate 8 TiB")), is_out_of_memory(ValueError("no"))
-    (True, False)
-    """
+    """Say whether an error means that a memory is full."""
     return isinstance(error, MemoryError) or any(sign in str(error) for sign in _SIGNS)
 
 

@@ -37,37 +37,7 @@ _INFINITY = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}
 
 
 def pattern(dtype: np.dtype[Any], role: str) -> tuple[np.dtype[Any], int]:
-    """Return the bits that fill a guard zone or an output that has not been written yet.
-
-    Parameters
-    ----------
-    dtype : numpy dtype
-        Boolean, integer, float or complex.
-    role : str
-        ``"sentinel"`` for outputs: NaN or the smallest integer. For the zones around inputs ``"exact"``
-        (NaN or the largest integer) in the exact check and ``"random"`` (infinity or the smallest integer)
-        in the random one, so that what a kernel reads there shows in a sum, a maximum and a minimum.
-
-    Returns
-    -------
-    word : numpy dtype
-        Unsigned integer as wide as one component of `dtype`.
-    bits : int
-        The pattern.
-
-    Raises
-    ------
-    ArgumentError
-        `dtype` is of another kind.
-
-    Examples
-    --------
-    >>> pattern(np.dtype("int16"), "sentinel")
-    (dtype('uint16'), 32768)
-    >>> word, bits = pattern(np.dtype("float32"), "exact")
-    >>> word.type(bits).view(np.float32)
-    np.float32(nan)
-    """
+    """Return the bits that fill a guard zone or an output that has not been written yet."""
     if dtype.kind not in "biufc" or dtype.itemsize > 16 or (dtype.kind == "f" and dtype.itemsize > 8):
         raise ArgumentError(
             f"Guarded arrays hold booleans, integers, floats of at most 64 bits or complex; got {dtype}."
@@ -93,31 +63,6 @@ class GuardedArray:
 
     The zones touch the array's first and last byte, and are at least 64 KiB and two rows long (at most
     4 MiB): a launch that forgets its bounds check writes there and nowhere else.
-
-    Parameters
-    ----------
-    space : Space
-        Where it lies.
-    shape : tuple of int
-        Its shape; any length may be 0.
-    dtype : numpy dtype
-        Its type.
-    role : str
-        Pattern of the zones, see `pattern`.
-
-    Attributes
-    ----------
-    array : numpy.ndarray or cupy.ndarray
-        The array itself, C-contiguous, not yet filled.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.memory import HOST
-    >>> guarded = GuardedArray(HOST, (4,), np.dtype("int32"), "sentinel")
-    >>> guarded.fill(); guarded.array[0]
-    np.int32(-2147483648)
-    >>> guarded.damage()
-    ''
     """
 
     def __init__(self, space: Space, shape: tuple[int, ...], dtype: np.dtype[Any], role: str) -> None:
@@ -192,26 +137,7 @@ def _address(raw: Any) -> int:
 
 
 class Buffers:
-    """The arrays of one size in one memory: inputs with a pristine copy, and the output.
-
-    Parameters
-    ----------
-    space : Space
-        Where they lie.
-    inputs : tuple
-        NumPy arrays, and scalars, which are passed on as they are. Never written to.
-    output : tuple of shape and dtype, optional
-        Of the array that ``call(*inputs, out)`` fills; None when no variant needs one.
-    role : str
-        ``"exact"`` or ``"random"``: what the inputs' guard zones hold.
-
-    Attributes
-    ----------
-    pristine : tuple
-        The inputs as they should be, in the same memory (on the host, the given arrays themselves).
-    output : GuardedArray or None
-        The output.
-    """
+    """The arrays of one size in one memory: inputs with a pristine copy, and the output."""
 
     def __init__(
         self,
@@ -259,20 +185,7 @@ class Buffers:
         return next(self._guarded())[1].array
 
     def arguments(self, arrays: str, *, with_output: bool) -> tuple[Any, ...]:
-        """Return what a variant is called with, the same objects each time.
-
-        Parameters
-        ----------
-        arrays : str
-            ``"numba"`` for views that Numba kernels take; else the arrays themselves.
-        with_output : bool
-            Whether the output is the last argument.
-
-        Returns
-        -------
-        tuple
-            Inputs, then the output.
-        """
+        """Return what a variant is called with, the same objects each time."""
         # Made once, because making a Numba view takes the host about as long as a launch.
         if arrays not in self._views:
             self._views[arrays] = self._make_views(arrays)
@@ -285,18 +198,7 @@ class Buffers:
         return tuple(wrap(x.array) if isinstance(x, GuardedArray) else x for x in everything)
 
     def changed_input(self, *, but_first: bool = False) -> tuple[int, int] | None:
-        """Return position and flat index of the first input element that differs from the pristine one.
-
-        Parameters
-        ----------
-        but_first : bool
-            Leave the first array out: it is the result of a variant that `mutates`.
-
-        Returns
-        -------
-        tuple of int or None
-            None when all are as they were.
-        """
+        """Return position and flat index of the first input element that differs from the pristine one."""
         for i, guarded, pristine in list(self._guarded())[1 if but_first else 0 :]:
             # Bits, not numbers: even a NaN that became another NaN, or 0 that became -0, was written to.
             same_width = pristine.reshape(-1).view(guarded.words().dtype)
@@ -318,47 +220,13 @@ class Buffers:
 
 
 def blocks(n: int, block: int = _BLOCK) -> Iterator[slice]:
-    """Cut a length into slices, so that comparing big arrays needs little memory.
-
-    Parameters
-    ----------
-    n : int
-        Number of elements.
-    block : int
-        Elements of one slice.
-
-    Yields
-    ------
-    slice
-        In order, covering 0 to `n`.
-
-    Examples
-    --------
-    >>> list(blocks(5, block=2))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Cut a length into slices, so that comparing big arrays needs little memory."""
     for begin in range(0, n, block):
         yield slice(begin, min(begin + block, n))
 
 
 def first_difference(a: Any, b: Any) -> int | None:
-    """Return the first index at which two flat arrays of one memory differ.
-
-    Parameters
-    ----------
-    a, b : numpy.ndarray or cupy.ndarray, 1-D
-        Of equal length and of one dtype.
-
-    Returns
-    -------
-    int or None
-        None when they are equal; NaN equals NaN.
-
-    Examples
-    --------
-    >>> first_difference(np.array([1, 2, 3]), np.array([1, 2, 4]))
-    2
-    """
+    """Return the first index at which two flat arrays of one memory differ."""
     # Floats are compared as numbers, since NaN equals NaN and 0 equals -0; all else by its bytes.
     if is_device_array(a) and a.dtype.kind in "fc":
         return checking_kernels.compare(a, b, (), None, 0.0).first_wrong

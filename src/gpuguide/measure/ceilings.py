@@ -71,31 +71,7 @@ _HOST_TO_DEVICE, _DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 1, 2, 3
 
 
 def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None) -> Ceilings:
-    """Measure all ceilings of this machine.
-
-    Parameters
-    ----------
-    gpu : GpuClock
-        The clock; work goes into its stream.
-    device : DeviceInfo
-        The GPU that the clock belongs to.
-    host : HostClock, optional
-        The host's clock, for the cost of a launch.
-
-    Returns
-    -------
-    Ceilings
-        Memory by mix and PCIe in B/s; FP32 and FP64 multiply-adds of the ordinary units, and products on the
-        tensor cores, in FLOP/s; a launch in seconds: the time of an empty kernel in a graph (``"launch"``),
-        and the host time of launching it alone (``"launch_host"``).
-
-    Raises
-    ------
-    MismatchError
-        A product on the tensor cores is wrong.
-    OutOfMemoryError
-        Not even arrays of eight times the L2 cache fit into a quarter of the free memory.
-    """
+    """Measure all ceilings of this machine."""
     clock = host or SystemClock()
     cp = backends.cupy()
     with gpu.use():
@@ -114,18 +90,6 @@ def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None 
     """Return the ceiling that the fastest of several candidates reaches.
 
     All are tried three times; the two with the lowest medians are then sampled until that is enough.
-
-    Parameters
-    ----------
-    candidates : iterable of Candidate
-        At least one, all of one mix.
-    gpu, host : GpuClock, HostClock
-        The clocks.
-
-    Returns
-    -------
-    Ceiling
-        Of the better of the two, with its samples.
     """
     clock = host or SystemClock()
     ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
@@ -152,19 +116,7 @@ def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
 
 
 def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceiling, ...]:
-    """Return the time of an empty kernel in a graph, and the host time of launching it.
-
-    Parameters
-    ----------
-    gpu, host : GpuClock, HostClock
-        The clocks.
-
-    Returns
-    -------
-    tuple of Ceiling
-        ``"launch"`` and ``"launch_host"``, in seconds per launch; their work is the number of launches in a
-        sample.
-    """
+    """Return the time of an empty kernel in a graph, and the host time of launching it."""
     graph = device_timer(gpu.empty, gpu)
     launch = launch_timer(gpu.empty, gpu, host=host)
     return (
@@ -179,20 +131,7 @@ def _seconds(mix: str, kernel: str, samples: Samples) -> Ceiling:
 
 
 def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
-    """Return the rate of one fixed copy kernel in B/s, to tell whether the machine changed meanwhile.
-
-    Parameters
-    ----------
-    gpu : GpuClock
-        The clock.
-    n_samples : int
-        Number of samples; the median counts.
-
-    Returns
-    -------
-    float
-        Bytes read and written per second, for arrays of at most 1 GiB and a twelfth of the free memory.
-    """
+    """Return the rate of one fixed copy kernel in B/s, to tell whether the machine changed meanwhile."""
     cp = backends.cupy()
     free_bytes = cp.cuda.runtime.memGetInfo()[0]
     with gpu.use():
@@ -207,19 +146,7 @@ def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to do one kind of work.
-
-    Attributes
-    ----------
-    mix
-        The kind, as in `gpuguide.results.ceilings.Ceiling`.
-    kernel
-        What a reader sees: kernel, block and grid.
-    call
-        Does the work once.
-    work
-        Bytes moved, or operations executed, by one call.
-    """
+    """One way to do one kind of work."""
 
     mix: str
     kernel: str
@@ -239,32 +166,7 @@ class Arrays:
 
 
 def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
-    """Return the size of each of three arrays for the memory ceilings.
-
-    Parameters
-    ----------
-    device
-        The GPU.
-    free_bytes
-        Free memory.
-
-    Returns
-    -------
-    int
-        1 GiB; less where that would last over 1 ms at the peak, or where three would take over a quarter
-        of the free memory; whole tiles.
-
-    Raises
-    ------
-    OutOfMemoryError
-        Less than eight times the L2 cache would be left, so the cache would serve part of the traffic.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
-    >>> array_bytes(EXAMPLE_DEVICE, 140 * 2**30) == 2**30
-    True
-    """
+    """Return the size of each of three arrays for the memory ceilings."""
     least = 8 * device.l2_bytes
     wanted = min(_ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
     # Three arrays of a twelfth are a quarter of what is free.
@@ -427,27 +329,7 @@ def _fma_candidate(
 
 
 def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = None) -> Iterator[Ceiling]:
-    """Yield the rate that cuBLAS reaches on each kind of tensor core that the GPU has.
-
-    Parameters
-    ----------
-    gpu : GpuClock
-        The clock; work goes into its stream.
-    device : DeviceInfo
-        The GPU that the clock belongs to.
-    host : HostClock, optional
-        The host's clock.
-
-    Yields
-    ------
-    Ceiling
-        In FLOP/s. Where cuBLAS or the memory for it is missing there is a warning instead.
-
-    Raises
-    ------
-    MismatchError
-        A product is wrong.
-    """
+    """Yield the rate that cuBLAS reaches on each kind of tensor core that the GPU has."""
     for unit in TENSOR_UNITS:
         if not device.peak_flops(unit):
             continue
@@ -463,14 +345,7 @@ def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = 
 
 
 def product_rows(device: DeviceInfo, unit: str) -> int:
-    """Return how many rows square matrices have whose product would last about 2 ms at the physical peak.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
-    >>> [product_rows(EXAMPLE_DEVICE, unit) for unit in TENSOR_UNITS]
-    [4096, 8192, 10240, 10240]
-    """
+    """Return how many rows square matrices have whose product would last about 2 ms at the physical peak."""
     flops = (device.peak_flops(unit) or 1e12) * _PRODUCT_SECONDS
     rows: float = (flops / 2) ** (1 / 3)
     return max(1, round(rows / _PRODUCT_STEP)) * _PRODUCT_STEP
@@ -545,18 +420,6 @@ def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
 
     Multiplied by a vector of whole numbers, the product and the factors must give the same result to the last
     bit: each sum is far below 2**53, so it is exact in any order. This needs no product of matrices.
-
-    Parameters
-    ----------
-    unit : str
-        The unit that made the product.
-    a, b, out : cupy.ndarray or numpy.ndarray, shape (n, n)
-        The factors and the product.
-
-    Raises
-    ------
-    MismatchError
-        A row is wrong.
     """
     n = out.shape[0]
     # Freivalds' check, with weights from 1 on: a 0 would leave out a column.
@@ -580,50 +443,12 @@ def _times(matrix: Any, v: Any) -> Any:
 
 
 def memory_kernel(mix: str, access_bytes: int, n_accesses: int) -> RawKernel:
-    """Return the kernel of one mix and shape.
-
-    Parameters
-    ----------
-    mix : str
-        One of `MEMORY_MIXES`.
-    access_bytes, n_accesses : int
-        One of `SHAPES`.
-
-    Returns
-    -------
-    RawKernel
-        Takes ``(a, b, out, tiles, never)``, whatever the mix uses of them; `tiles` is the number of whole
-        tiles of ``threads_per_block * n_accesses`` accesses.
-
-    Examples
-    --------
-    >>> memory_kernel("copy", 16, 4).name
-    'copy_16x4'
-    """
+    """Return the kernel of one mix and shape."""
     return raw_kernel(MEMORY_SOURCE, f"{mix}_{access_bytes}x{n_accesses}")
 
 
 def fma_kernel(unit: str, n_chains: int) -> RawKernel:
-    """Return the kernel of multiply-add chains of one unit.
-
-    Parameters
-    ----------
-    unit : str
-        ``"fp32"`` or ``"fp64"``.
-    n_chains : int
-        One of `CHAINS`.
-
-    Returns
-    -------
-    RawKernel
-        Takes ``(x, y, iterations, never)``; each thread executes
-        ``2 * FMA_REPEATS * n_chains * iterations`` operations.
-
-    Examples
-    --------
-    >>> fma_kernel("fp64", 8).name
-    'fp64_8'
-    """
+    """Return the kernel of multiply-add chains of one unit."""
     return raw_kernel(FMA_SOURCE, f"{unit}_{n_chains}")
 
 
@@ -772,28 +597,7 @@ FMA_SOURCE = "\n".join(
 
 
 def check_plausible(measurement: Measurement, device: DeviceInfo) -> None:
-    """Raise if a measurement exceeds what the hardware can do.
-
-    Parameters
-    ----------
-    measurement : Measurement
-        A cell of any clock; without samples or traffic there is nothing to check.
-    device : DeviceInfo
-        The GPU that was measured.
-
-    Raises
-    ------
-    ImplausibleError
-        (bytes read + bytes written - L2 cache) / time is above the physical peak of the memory,
-        FLOPs / time is above that of the unit, or work / time above the ceiling that was declared for it.
-
-    Examples
-    --------
-    >>> from gpuguide.machine.device import EXAMPLE_DEVICE
-    >>> from gpuguide.results.records import Traffic
-    >>> cell = Measurement("copy", 2**28, samples_ns=(500_000,), rounds=(0,), traffic=Traffic(2**30, 2**30))
-    >>> check_plausible(cell, EXAMPLE_DEVICE)
-    """
+    """Raise if a measurement exceeds what the hardware can do."""
     traffic = measurement.traffic
     if not measurement.samples_ns or measurement.clock not in ("device", "end_to_end"):
         return

@@ -220,19 +220,7 @@ _module = raw_kernel(CHECKING_SOURCE, "compare")
 
 
 class Row(NamedTuple):
-    """What a comparison found.
-
-    Attributes
-    ----------
-    n_wrong : int
-        Elements outside their tolerance.
-    first_wrong : int or None
-        The first of them.
-    largest : float
-        The largest difference; NaN is larger than all others.
-    tolerance : float
-        The tolerance at that place.
-    """
+    """What a comparison found."""
 
     n_wrong: int
     first_wrong: int | None
@@ -241,24 +229,7 @@ class Row(NamedTuple):
 
 
 def compare(got: Any, expected: Any, operands: Sequence[Any], magnitude: Any | None, factor: float) -> Row:
-    """Compare a result in GPU memory with what it should be, in one pass.
-
-    Parameters
-    ----------
-    got, expected : cupy.ndarray, shape (n,)
-        Integers of one dtype, or floats or complex numbers of any width.
-    operands : sequence of cupy.ndarray, shape (n,)
-        At most `MAX_OPERANDS`: with `expected` they give the tolerance's scale where `magnitude` is None.
-    magnitude : cupy.ndarray or None
-        Of float64, shape (n,) or (1,).
-    factor : float
-        The tolerance without its scale; 0 asks for equality.
-
-    Returns
-    -------
-    Row
-        The comparison of all elements; if n is 0, nothing is wrong.
-    """
+    """Compare a result in GPU memory with what it should be, in one pass."""
     n = int(got.size)
     if n == 0:
         return Row(0, None, 0.0, 0.0)
@@ -284,37 +255,13 @@ def compare(got: Any, expected: Any, operands: Sequence[Any], magnitude: Any | N
 
 
 def first_difference(a: Any, b: Any) -> int | None:
-    """Return the first byte at which two arrays in GPU memory differ.
-
-    Parameters
-    ----------
-    a, b : cupy.ndarray
-        Of one dtype and shape.
-
-    Returns
-    -------
-    int or None
-        None when they are equal.
-    """
+    """Return the first byte at which two arrays in GPU memory differ."""
     xp = array_module(a)
     return _least("first_difference", int(a.nbytes), 16, (xp.ascontiguousarray(a), xp.ascontiguousarray(b)))
 
 
 def first_other(x: Any, word: np.unsignedinteger[Any]) -> int | None:
-    """Return the first byte of an array in GPU memory that is not as in an array full of one word.
-
-    Parameters
-    ----------
-    x : cupy.ndarray
-        Contiguous.
-    word : numpy.uint8, numpy.uint16, numpy.uint32 or numpy.uint64
-        The pattern, of 1, 2, 4 or 8 bytes.
-
-    Returns
-    -------
-    int or None
-        None when all of it is the pattern.
-    """
+    """Return the first byte of an array in GPU memory that is not as in an array full of one word."""
     return _least("first_other", int(x.nbytes), 8, (x, _repeated(word)))
 
 

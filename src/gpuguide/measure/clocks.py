@@ -55,14 +55,7 @@ class HostClock(Protocol):
 
 
 class SystemClock:
-    """The host's monotonic clock of highest resolution.
-
-    Examples
-    --------
-    >>> clock = SystemClock()
-    >>> clock.now_ns() <= clock.now_ns()
-    True
-    """
+    """The host's monotonic clock of highest resolution."""
 
     pace = HostPace(time.perf_counter_ns)  # one per process: its best time is learnt once
 
@@ -72,13 +65,7 @@ class SystemClock:
 
 
 class GpuClock(Protocol):
-    """One non-blocking stream of a GPU, with what is needed to time the work put into it.
-
-    Attributes
-    ----------
-    floors
-        Cost of an empty kernel in nanoseconds, by timing method. Starts empty; `timing` fills it.
-    """
+    """One non-blocking stream of a GPU, with what is needed to time the work put into it."""
 
     floors: MutableMapping[str, int]
 
@@ -134,16 +121,7 @@ class GpuClock(Protocol):
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep Python's garbage collector off, then as it was.
-
-    Examples
-    --------
-    >>> with quiet():
-    ...     gc.isenabled()
-    False
-    >>> gc.isenabled()
-    True
-    """
+    """Keep Python's garbage collector off, then as it was."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -191,18 +169,7 @@ _FLUSH_THREADS, _FLUSH_BLOCKS_PER_SM = 512, 4
 
 
 class CupyClock:
-    """A `GpuClock` on the current device, with a non-blocking stream of its own.
-
-    Parameters
-    ----------
-    flush
-        Called instead of reading twice the L2 cache, for example to flush as another tool does.
-
-    Raises
-    ------
-    BackendError
-        CuPy is missing or unusable.
-    """
+    """A `GpuClock` on the current device, with a non-blocking stream of its own."""
 
     def __init__(self, *, flush: Callable[[], Any] | None = None) -> None:
         self._cupy = backends.cupy()
@@ -261,13 +228,7 @@ class CupyClock:
         self._empty((1,), (1,), ())
 
     def capture(self, call: Callable[[], Any], n: int) -> Any:
-        """Capture `n` calls in a ``cupy.cuda.Graph``; the calls must have run once before.
-
-        Raises
-        ------
-        CaptureError
-            With CUDA's message.
-        """
+        """Capture `n` calls in a ``cupy.cuda.Graph``; the calls must have run once before."""
         with _numba_keeps_memory(), self.use():
             self._stream.begin_capture()
             failure: Exception | None = None

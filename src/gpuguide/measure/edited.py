@@ -23,24 +23,7 @@ _TOPICS = "gpuguide.topics."
 
 
 def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
-    """Find what the calls of a study use: launchers, kernels, and text in CUDA C++.
-
-    Parameters
-    ----------
-    calls : iterable of callable
-        Of variants.
-
-    Returns
-    -------
-    dict of str to object
-        By name. Functions that a compiled kernel calls are not included: they belong to the kernel.
-
-    Examples
-    --------
-    >>> from gpuguide.topics.how_to_time.study import launch_add_one
-    >>> list(kernels_in([launch_add_one]))
-    ['launch_add_one', 'add_one']
-    """
+    """Find what the calls of a study use: launchers, kernels, and text in CUDA C++."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
     todo: list[tuple[str, Any]] = [("", call) for call in calls]
@@ -61,27 +44,7 @@ def kernels_in(calls: Iterable[Callable[..., Any]]) -> dict[str, Any]:
 
 
 def exchanged(calls: Iterable[Callable[..., Any]], kernels: object) -> list[Callable[..., Any]]:
-    """Return calls that use other kernels than their own.
-
-    Parameters
-    ----------
-    calls : iterable of callable
-        Of variants.
-    kernels : mapping of str to object
-        Name -> what takes its place.
-
-    Returns
-    -------
-    list of callable
-        In order; one that uses none of the kernels is the same as before.
-
-    Raises
-    ------
-    ArgumentError
-        `kernels` is not a mapping of names to callables.
-    UnknownNameError
-        The calls use nothing with that name; the message lists the nearest.
-    """
+    """Return calls that use other kernels than their own."""
     calls = list(calls)
     if not isinstance(kernels, Mapping):
         raise ArgumentError(

@@ -47,32 +47,6 @@ def time_first_call(
 
     One process is enough: the time varies from one start of the machine to the next, and a recording holds
     several. One more process runs first and is not counted: it brings files into memory.
-
-    Parameters
-    ----------
-    target : str
-        ``"module:function"``; the function takes no arguments, does its work and waits for it. Importing
-        the module is not timed.
-    n_processes : int
-        Processes that count.
-    n_discarded : int
-        Processes that run before them; 0 if another target of the same module was timed before.
-    timeout_s : float
-        Seconds that one process may take.
-    run : callable, optional
-        Runs a command with an environment and a time limit and returns what it printed; for tests.
-
-    Returns
-    -------
-    Samples
-        One sample per process, method ``"process"``.
-
-    Raises
-    ------
-    ArgumentError
-        `target` does not have this form, or there is no process.
-    FirstCallError
-        A process failed, took too long, or printed something else.
     """
     module, colon, name = target.partition(":")
     if not (module and colon and name.isidentifier()):

@@ -28,41 +28,6 @@ class Trial:
     """One set of inputs of one size and the expected result, against which variants are checked.
 
     Arrays are made when they are first needed; all variants that use one memory share them.
-
-    Parameters
-    ----------
-    plan : Plan
-        The study.
-    size : int
-        The size.
-    kind : str
-        ``"exact"`` or ``"random"``.
-    spaces : mapping
-        A `Space` for ``"host"`` and, where there is a GPU, for ``"device"``.
-    gpu : GpuClock, optional
-        Its stream is the current one while a GPU variant runs and is checked.
-    host : HostClock
-        Times the checked calls, so that very slow ones need not be timed again.
-    seed : int
-        Of the inputs.
-    steps : StepTimer
-        Records how long the inputs and the reference took.
-
-    Attributes
-    ----------
-    call_ns : dict of str to int
-        Host time of the checked call of each variant, in nanoseconds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> def add_one(x, out):
-    ...     np.add(x, 1, out=out)
-    >>> plan = Plan("add", "Add one", (Variant("numpy", add_one, device="cpu", clock="host"),), (4,),
-    ...     inputs=lambda n, dtype, rng, exact: (np.arange(n, dtype=dtype),), reference=lambda x: x + 1)
-    >>> trial = Trial(plan, 4, "exact")
-    >>> trial.check(plan.variants[0]).passed
-    True
     """
 
     plan: Plan
@@ -118,18 +83,7 @@ class Trial:
         return f"{shown}, whose inputs and output take {_bytes_text(n_bytes)}"
 
     def buffers(self, variant: Variant) -> Buffers:
-        """Return the arrays that a variant works on.
-
-        Parameters
-        ----------
-        variant : Variant
-            One of the study's.
-
-        Returns
-        -------
-        Buffers
-            Shared with the other variants that use the same memory, unless it has an output of its own.
-        """
+        """Return the arrays that a variant works on."""
         space = self.spaces[variant.space]
         key = space, "" if variant.output is None else variant.name
         # Shared, because the inputs of one size may take much of the memory, and copying them takes long.
@@ -153,23 +107,7 @@ class Trial:
         return self.gpu.use() if self.gpu is not None and variant.needs_gpu else nullcontext()
 
     def check(self, variant: Variant) -> CheckResult:
-        """Restore all arrays, call the variant once, and compare.
-
-        Parameters
-        ----------
-        variant : Variant
-            One of the study's.
-
-        Returns
-        -------
-        CheckResult
-            The check of a variant that passed.
-
-        Raises
-        ------
-        MismatchError
-            It did not pass: the message names variant, size, check, place, and both values.
-        """
+        """Restore all arrays, call the variant once, and compare."""
         with self.on_stream(variant):
             self.buffers(variant).restore()
             call = self.call(variant)
@@ -183,27 +121,7 @@ class Trial:
             return self.verify(variant, returned, self.kind)
 
     def verify(self, variant: Variant, returned: Any, kind: str) -> CheckResult:
-        """Compare the result of a call with what it should be.
-
-        Parameters
-        ----------
-        variant : Variant
-            The variant that was called.
-        returned : object
-            What it returned; looked at when it `allocates`.
-        kind : str
-            ``"exact"``, ``"random"`` or ``"after"``.
-
-        Returns
-        -------
-        CheckResult
-            The check of a variant that passed.
-
-        Raises
-        ------
-        MismatchError
-            A guard zone or an input was written, or the result is wrong.
-        """
+        """Compare the result of a call with what it should be."""
         if self.plan.judge is None:
             _ = self.expected  # an error in the reference is not the variant's fault
         try:

@@ -46,29 +46,7 @@ def plain_loop() -> None:
 
 @dataclass
 class HostPace:
-    """The loop, its best time so far, and how many samples were taken beside it.
-
-    Parameters
-    ----------
-    now_ns : callable
-        The host's clock.
-    loop : callable
-        The fixed work.
-
-    Attributes
-    ----------
-    best_ns : int or None
-        Least nanoseconds of the loop in this process; None before the first reading.
-    n_samples, n_in_company : int
-        Samples taken beside the loop, those included that were taken again, and how many of them in company.
-
-    Examples
-    --------
-    >>> ticks = iter([0, 30, 100, 130, 200, 245, 300, 350])
-    >>> pace = HostPace(lambda: next(ticks), loop=lambda: None, n_learning=0)
-    >>> pace.is_alone(pace.read()), pace.is_alone(pace.read())
-    (True, False)
-    """
+    """The loop, its best time so far, and how many samples were taken beside it."""
 
     now_ns: Callable[[], int]
     loop: Callable[[], None] = plain_loop
@@ -95,21 +73,7 @@ class HostPace:
         self.n_in_company += not self.is_alone(reading_ns)
 
     def kept(self, readings_ns: Sequence[int]) -> tuple[list[int], bool]:
-        """Choose among samples by the loop's times beside them.
-
-        Parameters
-        ----------
-        readings_ns : sequence of int
-            For each sample, the slower of the readings before and after it; judged by the best time known
-            now.
-
-        Returns
-        -------
-        list of int
-            Which to keep: those taken alone if there are five, else all.
-        bool
-            Whether some of these were taken in company.
-        """
+        """Choose among samples by the loop's times beside them."""
         alone = [i for i, reading in enumerate(readings_ns) if self.is_alone(reading)]
         if len(alone) == len(readings_ns) or len(alone) >= MIN_ALONE:
             return alone, False
@@ -122,24 +86,7 @@ class HostPace:
 
 
 def taken_alone(take: Callable[[], tuple[T, int]], pace: HostPace, *, tries: int = TRIES) -> tuple[T, int]:
-    """Take a sample until it was taken alone, at most `tries` times.
-
-    Parameters
-    ----------
-    take : callable
-        Returns a sample, and the slower reading of the loop before and after it.
-    pace : HostPace
-        Judges the reading, and nothing else.
-    tries : int
-        Most attempts.
-
-    Returns
-    -------
-    sample : object
-        The first one taken alone, else the last one.
-    reading_ns : int
-        The loop's time beside it.
-    """
+    """Take a sample until it was taken alone, at most `tries` times."""
     for left in reversed(range(tries)):
         sample, reading = take()
         pace.count(reading)
@@ -151,15 +98,7 @@ def taken_alone(take: Callable[[], tuple[T, int]], pace: HostPace, *, tries: int
 
 @dataclass(frozen=True)
 class PaceSince:
-    """The host's pace since a given moment, such as the start of a run.
-
-    Attributes
-    ----------
-    pace : HostPace
-        The counter, which goes on counting.
-    n_samples, n_in_company : int
-        What it had counted at that moment.
-    """
+    """The host's pace since a given moment, such as the start of a run."""
 
     pace: HostPace
     n_samples: int

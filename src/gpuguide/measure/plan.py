@@ -299,27 +299,7 @@ def cpu_variant(
 def streaming_traffic(
     *, reads: int, writes: int, flops: int = 0, unit: str = "fp32"
 ) -> Callable[[int, Any], Traffic]:
-    """Make the traffic of a call that reads and writes whole arrays, each once.
-
-    Parameters
-    ----------
-    reads, writes : int
-        Elements read and written per unit of the size.
-    flops : int
-        Operations per unit of the size.
-    unit : str
-        Which unit does them, such as ``"fp32"``.
-
-    Returns
-    -------
-    callable
-        ``traffic(n, dtype)``, as a `Variant` takes it.
-
-    Examples
-    --------
-    >>> streaming_traffic(reads=2, writes=1)(1000, "float32")
-    Traffic(bytes_read=8000, bytes_written=4000, flops=0, unit='fp32')
-    """
+    """Make the traffic of a call that reads and writes whole arrays, each once."""
 
     def traffic(n: int, dtype: Any) -> Traffic:
         n_bytes = n * np.dtype(dtype).itemsize
@@ -329,19 +309,7 @@ def streaming_traffic(
 
 
 def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> None:
-    """Raise ArgumentError, with the nearest word, unless a value is one of those allowed.
-
-    Parameters
-    ----------
-    where : str
-        What the message starts with.
-    name : str
-        The argument.
-    value : object
-        What came.
-    allowed : tuple of str
-        What may come.
-    """
+    """Raise ArgumentError, with the nearest word, unless a value is one of those allowed."""
     if value in allowed:
         return
     near = difflib.get_close_matches(str(value), allowed, n=1)
@@ -356,23 +324,7 @@ def _innermost(call: Any) -> Any:
 
 
 def first_line(thing: object) -> str:
-    """Return the first line of a docstring that somebody wrote, or ``""``.
-
-    Parameters
-    ----------
-    thing : object
-        A function, a ``functools.partial`` of one, or an object.
-
-    Returns
-    -------
-    str
-        Without the indentation.
-
-    Examples
-    --------
-    >>> first_line(first_line)
-    'Return the first line of a docstring that somebody wrote, or ``""``.'
-    """
+    """Return the first line of a docstring that somebody wrote, or ``""``."""
     thing = _innermost(thing)
     text = getattr(thing, "__doc__", None) or ""
     if text.startswith(type(thing).__name__ + "("):
@@ -508,27 +460,7 @@ class Plan:
         return self.variants if names is None else tuple(self.variant(name) for name in names)
 
     def make_inputs(self, n: int, *, exact: bool, seed: int = 0) -> tuple[Any, ...]:
-        """Make the inputs of one size, the same each time.
-
-        Parameters
-        ----------
-        n : int
-            The size.
-        exact : bool
-            Whether the result must be exact in any order.
-        seed : int
-            Another one gives other random numbers.
-
-        Returns
-        -------
-        tuple
-            NumPy arrays and scalars.
-
-        Raises
-        ------
-        ArgumentError
-            The study's `inputs` returns something else, or constants to be timed on.
-        """
+        """Make the inputs of one size, the same each time."""
         rng = generator(self.name, n, "exact" if exact else "random", seed)
         made = self.inputs(n, np.dtype(self.dtype), rng, exact)
         where = f"Study {self.name!r}: inputs"
@@ -563,50 +495,14 @@ class Plan:
 
 
 def generator(*words: object) -> np.random.Generator:
-    """Return a random generator that depends on the words and on nothing else.
-
-    Parameters
-    ----------
-    *words
-        Their text is hashed by SHA-256, because Python's own hash differs in each process.
-
-    Returns
-    -------
-    numpy.random.Generator
-        PCG64.
-
-    Examples
-    --------
-    >>> int(generator("sort", 1024, "random", 0).integers(1000))
-    676
-    """
+    """Return a random generator that depends on the words and on nothing else."""
     # Joined by a character that no name holds, so that ("a1", 2) and ("a", 12) are two generators.
     digest = hashlib.sha256("\x1f".join(map(str, words)).encode()).digest()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
 
 
 def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, ...]:
-    """Return sizes as a tuple of increasing integers, or raise ArgumentError.
-
-    Parameters
-    ----------
-    where : str
-        What the message starts with.
-    sizes : sequence of int
-        The sizes.
-    least : int
-        Smallest one allowed.
-
-    Returns
-    -------
-    tuple of int
-        The sizes.
-
-    Examples
-    --------
-    >>> check_sizes("Study 'sort'", [1, 2])
-    (1, 2)
-    """
+    """Return sizes as a tuple of increasing integers, or raise ArgumentError."""
     # A string is a sequence as well, and a single integer has no length.
     if isinstance(sizes, str | int) or not len(sizes):
         raise ArgumentError(f"{where}: sizes must be a sequence of at least one integer; got {sizes!r}.")
@@ -668,11 +564,6 @@ def size_text(size: int) -> str:
 
     Not `gpuguide.results.units`, because the output of recorded cells and the reasons for empty rows are
     data.
-
-    Examples
-    --------
-    >>> size_text(2**24), size_text(10**6), size_text(65_535), size_text(512)
-    ('2^24', '10^6', '65 535', '512')
     """
     digits = str(size)
     if size >= 1000 and digits == "1" + "0" * (len(digits) - 1):

@@ -21,31 +21,6 @@ def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.nda
 
     Up to 2**22 numbers are those of ``rng.random``. More are cut into slices of that length, each drawn by a
     child of the generator (``rng.spawn``), so the result does not depend on the number of CPUs.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Made from a seed, as ``gpuguide.measure.plan.generator`` and ``numpy.random.default_rng`` do.
-    n : int
-        How many.
-    dtype : numpy dtype
-        A type of floats.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        At least 0 and below 1 (float16: rounded, so that 1 may occur).
-
-    Raises
-    ------
-    ArgumentError
-        `n` is negative, or `dtype` is not a type of floats.
-
-    Examples
-    --------
-    >>> x = uniform(np.random.default_rng(1), 1000, "float32")
-    >>> x.dtype.name, bool((x >= 0).all() and (x < 1).all())
-    ('float32', True)
     """
     kind = np.dtype(dtype)
     if kind.kind != "f":
@@ -58,37 +33,7 @@ def uniform(rng: np.random.Generator, n: int, dtype: Any = np.float64) -> np.nda
 def whole_numbers(
     rng: np.random.Generator, n: int, high: int, dtype: Any = np.int64, *, low: int = 0
 ) -> np.ndarray[Any, Any]:
-    """Draw whole numbers, each as likely as any other, in threads.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Made from a seed; see `uniform` for how its children are used.
-    n : int
-        How many.
-    high : int
-        One more than the largest.
-    dtype : numpy dtype
-        Of integers or floats; the numbers must be exact in it.
-    low : int
-        The smallest.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        At least `low` and below `high`.
-
-    Raises
-    ------
-    ArgumentError
-        `n` is negative, or nothing lies from `low` to below `high`.
-
-    Examples
-    --------
-    >>> x = whole_numbers(np.random.default_rng(1), 1000, 2, "float32", low=-1)
-    >>> sorted(set(x.tolist()))
-    [-1.0, 0.0, 1.0]
-    """
+    """Draw whole numbers, each as likely as any other, in threads."""
     if not low < high:
         raise ArgumentError(f"whole_numbers expects low below high; got low={low}, high={high}.")
     # A narrow type takes fewer bits of the generator and is faster; another type gives other numbers.

@@ -36,30 +36,6 @@ class Tolerance:
 
     Never a relative tolerance alone: one lost element in 1e7 changes a random sum by 1e-7. The exact check
     finds that one; this bound is for rounding. Integers and booleans must be equal.
-
-    Attributes
-    ----------
-    c : float
-        Safety factor.
-    serial : int or callable
-        Longest chain of roundings in one thread; a callable gets the size n.
-    scale : str or callable
-        ``"elementwise"``: the larger of the expected element and the operands at its place, which forgives
-        cancellation and nothing else. ``"sum"``: the sum of the first input's magnitudes, for
-        reductions. A callable gets float64 copies of the inputs and returns magnitudes that broadcast to
-        the result, such as ``lambda a, b: abs(a) @ abs(b)``.
-    threads : int, callable or None
-        Number of partial results that a tree then adds up; a callable gets n. None: n for reductions, 1 for
-        ``"elementwise"``.
-
-    Examples
-    --------
-    >>> print(Tolerance())
-    4 eps max(|expected|, |operands|)
-    >>> print(Tolerance(c=2, serial=1000, scale="sum"))
-    2 eps (1000 + log2 n) sum |x|
-    >>> Tolerance(c=4, serial=2).factor(10, np.dtype("float32")) == 8 * 2.0**-23
-    True
     """
 
     c: float = 4.0
@@ -81,20 +57,7 @@ class Tolerance:
             )
 
     def factor(self, n: int, dtype: np.dtype[Any]) -> float:
-        """Return everything but the scale.
-
-        Parameters
-        ----------
-        n : int
-            The size.
-        dtype : numpy dtype
-            Of the result.
-
-        Returns
-        -------
-        float
-            ``c * eps * (serial + log2 threads)``; 0 for integers and booleans.
-        """
+        """Return everything but the scale."""
         if dtype.kind not in "fc":
             return 0.0
         # In a sum, each of the n elements may be a partial result of its own.
@@ -137,42 +100,7 @@ def expect(
     *,
     exact: bool,
 ) -> Expected:
-    """Call the reference, and check that results can be compared with its answer.
-
-    Parameters
-    ----------
-    reference : callable
-        Called on float64 copies of floats and on integers as they are.
-    inputs : tuple
-        NumPy arrays and scalars.
-    shape, dtype
-        Of the result.
-    tolerance : Tolerance
-        For random inputs.
-    n : int
-        The size.
-    exact : bool
-        Whether the result must be equal.
-
-    Returns
-    -------
-    Expected
-        To compare results with.
-
-    Raises
-    ------
-    MismatchError
-        The answer has the wrong shape, overflows, or is not exact in `dtype` on exact inputs.
-
-    Examples
-    --------
-    >>> x = np.array([100, 100], "int8")
-    >>> try:
-    ...     expect(np.add, (x, x), (2,), np.dtype("int8"), Tolerance(), 2, exact=True)
-    ... except MismatchError as error:
-    ...     print(str(error)[:33])
-    An integer overflows in the refer
-    """
+    """Call the reference, and check that results can be compared with its answer."""
     copies = float64_copies(inputs)
     with np.errstate(over="ignore"):
         values = np.asarray(reference(*copies))
@@ -190,23 +118,7 @@ def expect(
 
 
 def float64_copies(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments for a reference: floats widened to float64, integers as they are.
-
-    Parameters
-    ----------
-    inputs : tuple
-        Arrays and scalars.
-
-    Returns
-    -------
-    tuple
-        Copies (complex numbers as complex128), so that a reference cannot change the inputs.
-
-    Examples
-    --------
-    >>> [x.dtype.name for x in float64_copies((np.zeros(2, "f4"), np.zeros(2, "i4")))]
-    ['float64', 'int32']
-    """
+    """Return the arguments for a reference: floats widened to float64, integers as they are."""
     wide = {"f": np.float64, "c": np.complex128}
     return tuple(
         _copied(x, np.dtype(wide.get(x.dtype.kind, x.dtype))) if isinstance(x, np.ndarray) else x
@@ -305,19 +217,7 @@ def _widened(x: Any) -> Any:
 
 @dataclass
 class Expected:
-    """The right result for one set of inputs.
-
-    Attributes
-    ----------
-    values : numpy.ndarray
-        In the result's shape: float64, complex128, or of the result's own dtype.
-    dtype : numpy dtype
-        The dtype that a result must have.
-    factor : float
-        The tolerance but for its scale; 0 asks for equality.
-    magnitude : numpy.ndarray or None
-        The tolerance's scale; None: element by element.
-    """
+    """The right result for one set of inputs."""
 
     values: np.ndarray[Any, Any]
     dtype: np.dtype[Any]
@@ -326,20 +226,7 @@ class Expected:
     _uploaded: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def difference(self, output: Any, operands: tuple[Any, ...]) -> Difference:
-        """Compare a result, block by block, in the memory that holds it.
-
-        Parameters
-        ----------
-        output : numpy.ndarray or cupy.ndarray
-            Of the right shape and dtype.
-        operands : tuple
-            The pristine inputs, in the same memory.
-
-        Returns
-        -------
-        Difference
-            The largest difference, and where the first wrong element is.
-        """
+        """Compare a result, block by block, in the memory that holds it."""
         xp = array_module(output)
         flat = _bits_of_booleans(xp.ascontiguousarray(output).reshape(-1))
         beside = [x.reshape(-1) for x in operands if _is_operand(x, output.shape)]
@@ -470,19 +357,7 @@ def _join(a: Difference, b: Difference, offset: int) -> Difference:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a result differs from what was expected.
-
-    Attributes
-    ----------
-    largest : float
-        Largest absolute difference.
-    tolerance : float
-        The tolerance at that element.
-    n_wrong : int
-        Elements outside their tolerance.
-    first_wrong : int or None
-        Flat index of the first of them.
-    """
+    """How far a result differs from what was expected."""
 
     largest: float
     tolerance: float

@@ -68,48 +68,16 @@ class CpuForecast:
     """Times of CPU variants at smaller sizes.
 
     Times are taken to grow at least in proportion to the size.
-
-    Examples
-    --------
-    >>> forecast = CpuForecast()
-    >>> forecast.add("numpy", 2**26, 0.9)
-    >>> forecast.reason("numpy", 2**28)
-    'skipped: 2^26 took 0.90 s, so 2^28 would take about 3.6 s; the limit is 1 s'
-    >>> forecast.reason("numpy", 2**26 + 1), forecast.reason("unknown", 2**28)
-    ('', '')
     """
 
     took_s: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def add(self, variant: str, size: int, seconds: float) -> None:
-        """Note how long a call took; a later note on the same variant replaces it.
-
-        Parameters
-        ----------
-        variant : str
-            Its name.
-        size : int
-            At which size.
-        seconds : float
-            Of one call.
-        """
+        """Note how long a call took; a later note on the same variant replaces it."""
         self.took_s[variant] = size, seconds
 
     def reason(self, variant: str, size: int) -> str:
-        """Return why a size should be skipped, or ``""``.
-
-        Parameters
-        ----------
-        variant : str
-            Its name.
-        size : int
-            The next size.
-
-        Returns
-        -------
-        str
-            It names the time at the size before, and the expected one.
-        """
+        """Return why a size should be skipped, or ``""``."""
         before, seconds = self.took_s.get(variant, (0, 0.0))
         expected = seconds * size / before if before else 0.0
         if expected <= CPU_LIMIT_S:
@@ -122,23 +90,7 @@ class CpuForecast:
 
 @dataclass
 class Runner:
-    """One run of a study.
-
-    Parameters
-    ----------
-    plan : Plan
-        The study.
-    session : Session
-        It has the machine and the budget, and keeps the results.
-    variants : sequence of Variant
-        Those to run.
-    sizes : sequence of int
-        Increasing.
-    quick : bool
-        Take one sample per round.
-    seed : int
-        Of inputs and order.
-    """
+    """One run of a study."""
 
     plan: Plan
     session: Session
@@ -152,13 +104,7 @@ class Runner:
     _forecast: CpuForecast = field(default_factory=CpuForecast, init=False)
 
     def run(self) -> Results:
-        """Check and time every cell, and keep the results in the session.
-
-        Returns
-        -------
-        Results
-            One row for each cell, with samples or with the reason why there are none.
-        """
+        """Check and time every cell, and keep the results in the session."""
         self._measure_ceilings()
         with Progress(self.plan.title, len(self.sizes) * len(self.variants)) as progress:
             for i, size in enumerate(self.sizes):
@@ -354,24 +300,6 @@ class Rounds:
     that the GPU rests once per round. After a rest it is kept busy to bring its clocks up: for a fifth of the
     rest, at least 5 and at most 200 ms; before the first round, making the timers does that. (On an H200 only
     the first two copies of half a millisecond are slower after a rest of up to a second.)
-
-    Parameters
-    ----------
-    session : Session
-        Gives the clocks of the host and the GPU.
-    trial : Trial
-        The random inputs.
-    quick : bool
-        One sample per turn.
-    seed : int
-        Of the order.
-
-    Attributes
-    ----------
-    checks : list of CheckResult
-        Of the last output of each variant.
-    warnings : list of str
-        What readers of the results must know.
     """
 
     session: Session
@@ -385,15 +313,7 @@ class Rounds:
     _turns: int = field(default=0, init=False)
 
     def add(self, variant: Variant, budget_s: float) -> None:
-        """Add a variant: make its timers, which warm up and choose how to time it.
-
-        Parameters
-        ----------
-        variant : Variant
-            What is timed.
-        budget_s : float
-            Seconds for the samples of each of its cells.
-        """
+        """Add a variant: make its timers, which warm up and choose how to time it."""
         machine, cache = self.session.machine, self.trial.plan.cache
         group = _Group(variant)
         make = partial(
@@ -498,21 +418,7 @@ class Rounds:
 
 @dataclass
 class Cell:
-    """One variant at one size on one clock, while it is measured.
-
-    Attributes
-    ----------
-    variant : Variant
-        What is measured.
-    clock : str
-        ``"device"``, ``"launch"``, ``"end_to_end"`` or ``"host"``.
-    timer : Timer
-        Takes the samples.
-    budget_s : float
-        Seconds that all samples together may take.
-    warm : bool
-        Whether a short first sample of each turn is dropped, because others used the cache before it.
-    """
+    """One variant at one size on one clock, while it is measured."""
 
     variant: Variant
     clock: str
@@ -526,17 +432,7 @@ class Cell:
     spent_s: float = 0.0
 
     def take(self, number: int, n: int, host: HostClock) -> None:
-        """Take up to `n` samples in one round, within a share of the budget.
-
-        Parameters
-        ----------
-        number : int
-            The round.
-        n : int
-            Most samples; 100 in all.
-        host : HostClock
-            It times the sampling itself.
-        """
+        """Take up to `n` samples in one round, within a share of the budget."""
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
         # A quick run, with one sample per turn, does not pay for a second one.
@@ -564,17 +460,7 @@ class Cell:
         )
 
     def kept(self) -> tuple[list[int], list[int], bool]:
-        """Return the samples that a median may use.
-
-        Returns
-        -------
-        list of int
-            The samples taken alone, or all where those are too few; see `HostPace.kept`.
-        list of int
-            Their rounds.
-        bool
-            Whether some were taken while others used the host's processor.
-        """
+        """Return the samples that a median may use."""
         if not isinstance(self.timer, HostTimer):
             return self.ns, self.rounds, False
         chosen, shared = self.timer.host.pace.kept(self.paces)
@@ -589,19 +475,7 @@ class Cell:
             self.notes.append(text)
 
     def finished(self, n_rounds: int) -> bool:
-        """Say whether enough samples were taken.
-
-        Parameters
-        ----------
-        n_rounds : int
-            Number of finished rounds.
-
-        Returns
-        -------
-        bool
-            True when the budget is spent and there were five rounds (three, when a sample takes over 0.2 s);
-            from the fifth round on also by the stopping rule of `stopping.enough`.
-        """
+        """Say whether enough samples were taken."""
         # There are none before the first round, or if the only round was too hot and is repeated.
         if not self.ns:
             return False
@@ -612,24 +486,7 @@ class Cell:
     def measurement(
         self, size: int, dtype: np.dtype[Any], cache: str, device: DeviceInfo | None = None
     ) -> Measurement:
-        """Return what was measured as a record.
-
-        Parameters
-        ----------
-        size : int
-            The size.
-        dtype : numpy dtype
-            Of the study, for the traffic and the work.
-        cache : str
-            ``"warm"`` or ``"cold"``.
-        device : DeviceInfo, optional
-            The GPU, for the ceilings of the work.
-
-        Returns
-        -------
-        Measurement
-            With the variant's traffic and work, unless the clock is the launch's.
-        """
+        """Return what was measured as a record."""
         ns, rounds, shared = self.kept()
         samples = self.timer.samples(ns)
         traffic = self.variant.traffic if self.clock != "launch" else None
@@ -660,13 +517,6 @@ class KeptCall:
     """A call that allocates its result, with the last result kept for the check after timing.
 
     The old result is dropped before the new one is made, so that the memory pool hands out the same block.
-
-    Attributes
-    ----------
-    call : callable
-        Without arguments.
-    result : object
-        What it returned last.
     """
 
     call: Callable[[], Any]
@@ -682,28 +532,7 @@ class KeptCall:
 def make_cells(
     trial: Trial, variant: Variant, gpu: GpuClock | None, host: HostClock, *, cache: str, budget_s: float
 ) -> tuple[list[Cell], KeptCall | None]:
-    """Make the timers of one variant at one size: they warm up and choose how to time it.
-
-    Parameters
-    ----------
-    trial : Trial
-        The random inputs, which the variant has passed.
-    variant : Variant
-        Any variant except those with the clock ``"first_call"``.
-    gpu, host
-        The clocks.
-    cache : str
-        ``"cold"`` flushes the L2 before each device sample.
-    budget_s : float
-        Seconds for the samples of each cell.
-
-    Returns
-    -------
-    list of Cell
-        For the device clock the launch first, so that the last output is that of a device sample.
-    KeptCall or None
-        Holds the last result of a variant that allocates it.
-    """
+    """Make the timers of one variant at one size: they warm up and choose how to time it."""
     with trial.on_stream(variant):
         trial.buffers(variant).restore()  # the time of a call may depend on its data
     kept = KeptCall(trial.call(variant)) if variant.allocates else None
@@ -733,20 +562,7 @@ def make_cells(
 
 
 class Progress:
-    """A progress bar on stderr if that is a terminal; otherwise nothing, so that logs stay short.
-
-    Parameters
-    ----------
-    title : str
-        What runs.
-    total : int
-        Steps.
-
-    Examples
-    --------
-    >>> with Progress("Add one", 2) as progress:
-    ...     progress.advance(2, "1,024 elements")
-    """
+    """A progress bar on stderr if that is a terminal; otherwise nothing, so that logs stay short."""
 
     def __init__(self, title: str, total: int) -> None:
         self._title, self._total = title, total
@@ -765,15 +581,7 @@ class Progress:
         return self
 
     def advance(self, steps: int, done: str) -> None:
-        """Move on.
-
-        Parameters
-        ----------
-        steps : int
-            How many steps were done.
-        done : str
-            What was done last.
-        """
+        """Move on."""
         if self._bar is not None:
             self._bar.update(self._task, advance=steps, description=f"{self._title}: {done}")
 

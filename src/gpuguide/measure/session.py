@@ -42,21 +42,7 @@ __all__ = [
 
 @dataclass
 class Machine:
-    """The clocks and memories that studies run on; tests put fakes in their place.
-
-    Attributes
-    ----------
-    gpu : GpuClock or None
-        None without a GPU.
-    info : DeviceInfo or None
-        What the GPU is.
-    spaces : dict of str to Space
-        ``"host"`` and, with a GPU or in the simulator, ``"device"``; with a GPU also ``"pinned"``.
-    read_clocks : callable
-        Returns the GPU's clocks and why they are throttled.
-    host : HostClock
-        The host's clock.
-    """
+    """The clocks and memories that studies run on; tests put fakes in their place."""
 
     gpu: GpuClock | None = None
     info: DeviceInfo | None = None
@@ -80,58 +66,7 @@ class Machine:
 
 @dataclass
 class Session:
-    """What one run of a page collects.
-
-    Parameters
-    ----------
-    quick : bool
-        Take few samples; the results are marked and cannot be published.
-    budget_s : float or None
-        Seconds that the whole run may take; None: no limit.
-    ceilings : Ceilings or None
-        Ceilings measured earlier, to be used instead of measuring them; later, those that were measured.
-    seed : int
-        Another seed gives other random inputs and orders.
-    commit : str
-        The commit that is measured.
-    clock : HostClock, optional
-        Replaces the machine's host clock.
-    recording : bool
-        Whether recorded cells run: a name used twice is an error, and claims belong in drawn cells.
-    drawing : bool
-        Whether drawn cells run, which state facts and claims about recorded results: a name used twice is an
-        error, and so is a claim that fails, unless the results are quick ones.
-    given_machine : Machine, optional
-        Where studies run; by default this machine, examined when first needed.
-
-    Attributes
-    ----------
-    studies : dict of str to Results
-        By name, in the order they ran.
-    facts : dict of str to Fact
-        By name.
-    arrays : dict of str to KeptArray
-        By name.
-    claims : list of ClaimResult
-        Of drawn cells, in the order they were made.
-    peak_memory_bytes : int
-        The most that CuPy's memory pool held after any size.
-    clocks_seen : list of ClockReading
-        How the GPU ran, read in each round.
-    steps : StepTimer
-        Where this session's own time goes: ``"gate"``, ``"timing"`` ... Shown by the recorder, never stored.
-    modules_in_memory : set of str
-        Modules whose files an uncounted process has already read, before a first call was timed.
-    host_pace : PaceSince
-        The host's pace, and the share of this session's samples that were taken while others used its
-        processor.
-
-    Examples
-    --------
-    >>> session = Session(budget_s=10)
-    >>> session.remaining_s() <= 10
-    True
-    """
+    """What one run of a page collects."""
 
     quick: bool = False
     budget_s: float | None = None
@@ -179,13 +114,7 @@ class Session:
         return max(0.0, self.budget_s - (self._host.now_ns() - self._start_ns) / 1e9)
 
     def measure_ceilings(self) -> Ceilings:
-        """Return the ceilings; they are measured once per session, in a few seconds of GPU time.
-
-        Raises
-        ------
-        NoGpuError
-            There is no GPU; the message holds the cure.
-        """
+        """Return the ceilings; they are measured once per session, in a few seconds of GPU time."""
         if self.ceilings is None:
             gpu, info = self.machine.gpu, self.machine.info
             if gpu is None or info is None:
@@ -252,37 +181,13 @@ _sessions: list[Session] = [Session()]
 
 
 def current() -> Session:
-    """Return the session that studies, facts and claims go into.
-
-    Returns
-    -------
-    Session
-        The one entered last, or else the one that every process starts with.
-    """
+    """Return the session that studies, facts and claims go into."""
     return _sessions[-1]
 
 
 @contextmanager
 def recording_session(**options: Any) -> Iterator[Session]:
-    """Collect what a page measures.
-
-    Parameters
-    ----------
-    **options
-        Of `Session`.
-
-    Yields
-    ------
-    Session
-        Current until the context ends.
-
-    Examples
-    --------
-    >>> with recording_session(budget_s=60) as session:
-    ...     made = session.add_fact(Fact("answer", 42, "1"))
-    >>> session.facts["answer"].value
-    42
-    """
+    """Collect what a page measures."""
     with entered(Session(**{"recording": True, **options})) as session:
         yield session
 

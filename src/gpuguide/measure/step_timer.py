@@ -12,31 +12,6 @@ class StepTimer:
 
     Every moment counts for the innermost open step, so the steps never overlap and their sum is the time
     spent in all of them.
-
-    Parameters
-    ----------
-    synchronize : callable, optional
-        Waits for the GPU, such as ``cupy.cuda.Device().synchronize``. Called where a step begins and ends:
-        otherwise work that is still queued would count for a later step.
-    now : callable
-        The clock, in seconds.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-        Name of the step -> seconds so far.
-
-    Examples
-    --------
-    >>> ticks = iter([0, 1, 3, 7, 7.5, 10])
-    >>> timer = StepTimer(now=lambda: next(ticks))
-    >>> with timer.step("load"):
-    ...     with timer.step("work"):
-    ...         pass
-    >>> with timer.step("load"):
-    ...     pass
-    >>> timer.seconds
-    {'load': 7.5, 'work': 2}
     """
 
     def __init__(

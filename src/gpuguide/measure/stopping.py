@@ -24,28 +24,7 @@ _MODES_APART = 0.02
 
 
 def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float = math.inf) -> bool:
-    """Return whether sampling may stop.
-
-    Parameters
-    ----------
-    samples_ns : sequence of int
-        The samples so far, in nanoseconds.
-    spent_s, budget_s : float
-        Seconds spent on them, and the most that may be spent.
-
-    Returns
-    -------
-    bool
-        True when the 95 % interval of the median is within 1 % of it on either side and there are 10
-        samples (3 when one takes over 0.2 s); when there are 100; or when the budget is spent.
-
-    Examples
-    --------
-    >>> enough([1000] * 9), enough([1000] * 10), enough([300_000_000] * 3)
-    (False, True, True)
-    >>> enough([1000, 2000], spent_s=0.4, budget_s=0.3)
-    True
-    """
+    """Return whether sampling may stop."""
     n = len(samples_ns)
     if n == 0:
         return False
@@ -88,13 +67,6 @@ def has_two_modes(samples: Sequence[float]) -> bool:
     10 because they agree, nothing is lost: their interval leaves out only the smallest and the largest, so it
     covers both groups, and groups 2 % apart would have made it too wide to stop. If it stopped because its
     budget was spent, after a few slow calls, two modes may go unnoticed.
-
-    Examples
-    --------
-    >>> has_two_modes([10.0, 10.1] * 6 + [12.0, 12.1] * 6), has_two_modes([10.0, 10.1, 10.2, 12.0] * 6)
-    (True, True)
-    >>> has_two_modes([10.0 + 0.1 * i for i in range(24)])
-    False
     """
     ordered = np.sort(np.asarray(samples, dtype=np.float64))
     n = len(ordered)

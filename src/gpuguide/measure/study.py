@@ -21,21 +21,7 @@ __all__ = ["CheckReport", "Study"]
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The gate's results for the variants that could run.
-
-    Attributes
-    ----------
-    results : tuple of CheckResult
-        One for each variant, size and kind of check; all passed.
-    skipped : dict of str to str
-        Variants that could not run here, and why.
-
-    Examples
-    --------
-    >>> report = CheckReport((CheckResult("numpy", 8, "exact", 0.0, 0.0),), {"mine": "no GPU"})
-    >>> print(report)
-    1 check passed: numpy. Skipped: mine (no GPU).
-    """
+    """The gate's results for the variants that could run."""
 
     results: tuple[CheckResult, ...]
     skipped: dict[str, str] = field(default_factory=dict)

@@ -66,28 +66,7 @@ _LONG_NS = 20_000_000  # the host's pace changes within such a sample, which loo
 
 @dataclass(frozen=True)
 class Samples:
-    """What a timer measured.
-
-    Attributes
-    ----------
-    ns
-        One total per sample, in nanoseconds, each of `n_calls` calls.
-    n_calls
-        Calls per sample.
-    method
-        ``"events"``, ``"graph"``, ``"batch"``, ``"host"`` or ``"process"``.
-    host_bound
-        True if the host could not stay ahead of the GPU: the samples are spans that include launches.
-    floor_ns
-        Nanoseconds that an empty kernel takes with the same method, or None if that has no meaning.
-    notes
-        What readers of the numbers should know, for example why no graph was used.
-
-    Examples
-    --------
-    >>> Samples((2_000, 4_000), n_calls=2).seconds
-    (1e-06, 2e-06)
-    """
+    """What a timer measured."""
 
     ns: tuple[int, ...]
     n_calls: int = 1
@@ -130,21 +109,7 @@ class Timer(Protocol):
 
 @dataclass
 class DeviceTimer:
-    """GPU time of `launch`, by two events behind a delay that hides the host's part.
-
-    Attributes
-    ----------
-    gpu, launch
-        The clock, and what it times: one call, many, or the replay of a graph of many.
-    n_calls, method
-        How many calls one `launch` stands for, and by which method.
-    cold, reset
-        Whether the L2 cache is flushed, and what is called, untimed, before each sample.
-    delay_ns
-        The delay before the work; doubled whenever the host was too late.
-    host_bound
-        Set when the longest delay was too short three times; from then on, samples are spans without a delay.
-    """
+    """GPU time of `launch`, by two events behind a delay that hides the host's part."""
 
     gpu: GpuClock
     launch: Call
@@ -201,25 +166,7 @@ class DeviceTimer:
 
 @dataclass
 class HostTimer:
-    """Host time of `n_calls` calls.
-
-    Attributes
-    ----------
-    host, call, n_calls
-        The clock, what it times, and how many calls make one sample.
-    before, finish, after
-        Called before the clock starts, before it stops, and after it stopped.
-    context
-        Entered around each sample (a GPU's stream, or nothing).
-    threads
-        CPU threads of the call. Only calls on one thread are taken beside the pace loop: it runs on one
-        processor and says nothing of the others, and threads that just ended their work still spin beside it.
-    pace_ns
-        The loop's time beside the last sample, the slower of that before and that after it.
-    shortest_ns
-        The shortest sample so far. A call that never took less than 20 ms is sampled once, in company or not:
-        the loop only sees the ends of a sample, and three more would use up the cell's budget.
-    """
+    """Host time of `n_calls` calls."""
 
     host: HostClock
     call: Call
@@ -282,36 +229,7 @@ def device_timer(
     batchable: bool = True,
     capturable: bool = True,
 ) -> DeviceTimer:
-    """Warm up, choose how to time `call` on the device, and return the timer.
-
-    Parameters
-    ----------
-    call : callable or sequence of callables
-        The work, put into the clock's stream; or several such calls to take in turn. For cold batches their
-        buffers should add up to three times the L2 cache, so that each call finds its own data evicted.
-    gpu : GpuClock
-        The clock.
-    cold : bool
-        Flush the L2 cache before each sample. A single call is then timed alone, however short.
-    reset : callable, optional
-        Restores what the call changes; called, untimed, before each sample, which is then a single call.
-    batchable : bool
-        False for calls that must not follow one another within a sample.
-    capturable : bool
-        False for calls that must not be captured in a graph: those that allocate, because a replay would
-        write to memory that has gone back to the pool.
-
-    Returns
-    -------
-    DeviceTimer
-        With the method ``"events"``; for calls below 50 us ``"graph"`` (at least 1 ms of them replayed at
-        once), or ``"batch"`` (many under one delay) if no graph can be made.
-
-    Raises
-    ------
-    ArgumentError
-        There is no call; or, as `NoWorkError`, its graph is empty because the work goes into another stream.
-    """
+    """Warm up, choose how to time `call` on the device, and return the timer."""
     calls = _as_calls(call)
     launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
     with gpu.use():
@@ -456,24 +374,6 @@ def launch_timer(
 
     Fewer launches make a sample when the work behind them would fill more than a fortieth of `budget_s`:
     a full queue would make the host wait for the GPU.
-
-    Parameters
-    ----------
-    call : callable
-        Puts work into the current stream and does not wait for it.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-    budget_s : float
-        Seconds that all samples may take.
-    known_ns : int
-        Earlier time of call and wait; if it is over 0.1 s, they are not repeated here.
-
-    Returns
-    -------
-    HostTimer
-        Warmed up by two calls.
     """
     # Its context, stream and way of settling are the same; only the clock stops at another place.
     timer = end_to_end_timer(call, gpu, host=host, known_ns=known_ns)
@@ -491,26 +391,7 @@ def end_to_end_timer(
     reset: Call | None = None,
     known_ns: int = 0,
 ) -> HostTimer:
-    """Return a timer of one call and the synchronisation that follows it, by the host's clock.
-
-    Parameters
-    ----------
-    call : callable
-        The work, transfers included.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-    reset : callable, optional
-        Restores what the call changes; called before each sample, untimed.
-    known_ns : int
-        What the call took before; over 0.1 s it is not made again to warm up.
-
-    Returns
-    -------
-    HostTimer
-        Warmed up by one call.
-    """
+    """Return a timer of one call and the synchronisation that follows it, by the host's clock."""
 
     def settle() -> None:
         _run(reset)
@@ -530,26 +411,7 @@ def host_timer(
     threads: int = 1,
     known_ns: int = 0,
 ) -> HostTimer:
-    """Return a timer of a CPU call; calls below 1 ms are repeated within a sample unless `reset` is given.
-
-    Parameters
-    ----------
-    call : callable
-        The work.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-    reset : callable, optional
-        Restores what the call changes; called before each sample, untimed.
-    threads : int
-        CPU threads that the call uses; see `HostTimer`.
-    known_ns : int
-        What the call took before; over 0.1 s it is not made again to warm up.
-
-    Returns
-    -------
-    HostTimer
-        Warmed up by two calls, or by one that took long.
-    """
+    """Return a timer of a CPU call; calls below 1 ms are repeated within a sample unless `reset` is given."""
     timer = HostTimer(host or SystemClock(), call, before=reset, threads=threads)
     if known_ns > _SETTLED_NS:
         return timer
@@ -632,33 +494,7 @@ def time_device(
     budget_s: float = BUDGET_S,
     host: HostClock | None = None,
 ) -> Samples:
-    """Return GPU times of `call`: as many as the stopping rule asks for, or `n_samples`.
-
-    Parameters
-    ----------
-    call : callable or sequence of callables
-        The work, or several such calls to rotate over.
-    gpu : GpuClock
-        The clock; the call runs with its stream as the current one.
-    n_samples : int, optional
-        How many samples, 1 to 100; by default until that is enough.
-    cold, reset, batchable, capturable
-        As for `device_timer`.
-    budget_s : float
-        Seconds for everything, the warm-up included.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-
-    Returns
-    -------
-    Samples
-        Spans, marked ``host_bound``, where the host could not stay ahead of the GPU.
-
-    Raises
-    ------
-    ArgumentError
-        The call puts its work into another stream, or an argument is not as described.
-    """
+    """Return GPU times of `call`: as many as the stopping rule asks for, or `n_samples`."""
     make = partial(
         device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
     )
@@ -673,47 +509,12 @@ def time_host(
     budget_s: float = CPU_BUDGET_S,
     host: HostClock | None = None,
 ) -> Samples:
-    """Return host times of a CPU call; see `host_timer`.
-
-    Parameters
-    ----------
-    call : callable
-        The work.
-    n_samples : int, optional
-        How many samples, 1 to 100; by default until that is enough.
-    reset : callable, optional
-        Restores what the call changes; called before each sample, untimed.
-    budget_s : float
-        Seconds for everything, the warm-up included.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-
-    Returns
-    -------
-    Samples
-        Each lasting about 1 ms or more, unless `reset` is given.
-
-    Examples
-    --------
-    >>> samples = time_host(lambda: sum(range(100)), n_samples=5)
-    >>> len(samples.ns), samples.method, samples.n_calls > 1
-    (5, 'host', True)
-    """
+    """Return host times of a CPU call; see `host_timer`."""
     return _time(partial(host_timer, call, host=host, reset=reset), host, n_samples, budget_s)
 
 
 def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = None) -> None:
-    """Read memory on the GPU for `seconds`, to bring its clocks up again after work on the CPU.
-
-    Parameters
-    ----------
-    gpu : GpuClock
-        The clock.
-    seconds : float
-        How long.
-    host : HostClock, optional
-        The host's clock; by default the system's.
-    """
+    """Read memory on the GPU for `seconds`, to bring its clocks up again after work on the CPU."""
     clock = host or SystemClock()
     end = clock.now_ns() + int(seconds * 1e9)
     with gpu.use():

@@ -51,28 +51,7 @@ _Reading = _Beside[float]
 
 
 def gpu_clock() -> GpuClock:
-    """Return the guide's clock of this GPU: a stream with events, a delay and a flush of the L2 cache.
-
-    Returns
-    -------
-    GpuClock
-        The one that studies use, too.
-
-    Raises
-    ------
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        There is one, but the current session was set up not to use it.
-
-    Examples
-    --------
-    >>> from gpuguide.errors import NoGpuError
-    >>> try:
-    ...     gpu_clock().synchronize()
-    ... except NoGpuError:
-    ...     pass
-    """
+    """Return the guide's clock of this GPU: a stream with events, a delay and a flush of the L2 cache."""
     gpu = current().machine.gpu
     if gpu is None:
         # Without a GPU this raises, with the cure. With one, the session was set up not to use it.
@@ -82,35 +61,7 @@ def gpu_clock() -> GpuClock:
 
 
 def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> dict[str, list[float]]:
-    """Take one reading of each clock per turn, in a newly shuffled order, on the guide's stream.
-
-    Parameters
-    ----------
-    readings : mapping of str to callable
-        Each takes one reading, in seconds. The first reading of each does not count.
-    n_turns : int
-        How many readings of each.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds by the same names and from the same turns; turns in company may be left out.
-
-    Raises
-    ------
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        `n_turns` is below 1, or there is no clock; or as for `gpu_clock`.
-
-    Examples
-    --------
-    >>> try:
-    ...     in_turns({})
-    ... except ArgumentError as error:
-    ...     print(error)
-    in_turns expects at least one clock and one turn; got 0 and 20.
-    """
+    """Take one reading of each clock per turn, in a newly shuffled order, on the guide's stream."""
     if n_turns < 1 or not readings:
         raise ArgumentError(
             f"in_turns expects at least one clock and one turn; got {len(readings)} and {n_turns}."
@@ -126,35 +77,7 @@ def in_turns(readings: Mapping[str, Callable[[], float]], n_turns: int = 20) -> 
 
 
 def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20) -> dict[str, list[float]]:
-    """Time the host's part of each call with the guide's launch clock, one sample of each per turn.
-
-    Parameters
-    ----------
-    calls : mapping of str to callable
-        Each puts work into the current stream and does not wait for it.
-    n_turns : int
-        How many samples of each; their order is shuffled anew in each turn.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds per launch, by the same names.
-
-    Raises
-    ------
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        `n_turns` is below 1, or there is no call.
-
-    Examples
-    --------
-    >>> try:
-    ...     launches_in_turns({})
-    ... except ArgumentError as error:
-    ...     print(error)
-    launches_in_turns expects at least one call and one turn; got 0 and 20.
-    """
+    """Time the host's part of each call with the guide's launch clock, one sample of each per turn."""
     if n_turns < 1 or not calls:
         raise ArgumentError(
             f"launches_in_turns expects at least one call and one turn; got {len(calls)} and {n_turns}."
@@ -168,42 +91,7 @@ def launches_in_turns(calls: Mapping[str, Callable[[], Any]], n_turns: int = 20)
 def beside_launches(
     wrong: Callable[[], float], call: Callable[[], Any], n_turns: int = 10, n_calls: int = 100
 ) -> tuple[list[float], list[float]]:
-    """Take samples of a wrong clock and of the launch alone in turns, so that a slow phase hits both.
-
-    Parameters
-    ----------
-    wrong : callable
-        Returns one sample of the wrong clock, in seconds per call.
-    call : callable
-        Launches what the wrong clock was meant to time, and does not wait for it.
-    n_turns : int
-        How many samples of each.
-    n_calls : int
-        Launches in a sample: as many as the wrong clock makes, at most 256.
-
-    Returns
-    -------
-    wrong_samples : list of float
-        Seconds per call of the wrong clock.
-    launch_samples : list of float
-        Seconds of queuing the same call.
-
-    Raises
-    ------
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        `n_turns` or `n_calls` is below 1, or `n_calls` above 256.
-
-    Examples
-    --------
-    >>> from gpuguide.errors import ArgumentError
-    >>> try:
-    ...     beside_launches(lambda: 1e-5, lambda: None, n_turns=0)
-    ... except ArgumentError as error:
-    ...     print(error)
-    beside_launches: n_turns must be at least 1; got 0.
-    """
+    """Take samples of a wrong clock and of the launch alone in turns, so that a slow phase hits both."""
     if n_turns < 1:
         raise ArgumentError(f"beside_launches: n_turns must be at least 1; got {n_turns}.")
     if not 1 <= n_calls <= MAX_QUEUED_CALLS:
@@ -222,42 +110,7 @@ def beside_compilation(
     arguments: tuple[Any, ...],
     n_turns: int = 7,
 ) -> tuple[list[float], list[float], list[float]]:
-    """Take samples of a wrong clock, of the compilation and of a later call in turns.
-
-    Parameters
-    ----------
-    wrong : callable
-        Gets a function that was never called, so that its first call compiles; returns one sample of the
-        wrong clock, in seconds per call.
-    function : numba dispatcher
-        Made by ``njit``; called here once, so that its signature is known.
-    arguments : tuple
-        What it is called with.
-    n_turns : int
-        How many samples of each.
-
-    Returns
-    -------
-    wrong_samples : list of float
-        Seconds per call of the wrong clock.
-    compile_samples : list of float
-        Seconds of compiling the same function for the same types.
-    call_samples : list of float
-        Seconds of calling what is compiled already.
-
-    Raises
-    ------
-    ArgumentError
-        `n_turns` is below 1.
-
-    Examples
-    --------
-    >>> try:
-    ...     beside_compilation(lambda fresh: 0.1, None, (), n_turns=0)
-    ... except ArgumentError as error:
-    ...     print(error)
-    beside_compilation: n_turns must be at least 1; got 0.
-    """
+    """Take samples of a wrong clock, of the compilation and of a later call in turns."""
     if n_turns < 1:
         raise ArgumentError(f"beside_compilation: n_turns must be at least 1; got {n_turns}.")
     host = current().machine.host
@@ -297,23 +150,6 @@ def whole_turns(take: Callable[[], Mapping[str, float]], n_turns: int) -> dict[s
     """Take turns that time several things by the host's clock one after the other, as parts of a whole.
 
     One turn comes first and is not counted.
-
-    Parameters
-    ----------
-    take : callable
-        Takes one turn: what was timed -> seconds. Only its own clock decides what is in these.
-    n_turns : int
-        How many turns, at least 1.
-
-    Returns
-    -------
-    dict of str to list of float
-        The seconds of each; turns in company may be left out, with all that was timed in them.
-
-    Examples
-    --------
-    >>> whole_turns(lambda: {"whole": 3.0, "part": 2.0}, 2)
-    {'whole': [3.0, 3.0], 'part': [2.0, 2.0]}
     """
     if n_turns < 1:
         raise ArgumentError(f"whole_turns: n_turns must be at least 1; got {n_turns}.")
@@ -329,38 +165,6 @@ def measure_map(study: Study, size: int, n_rounds: int = 5) -> dict[str, tuple[f
 
     A study's own run times the launches, too, and takes samples until they agree. For the
     cells of a map that would be too much: here each variant gets one sample per round, on the device's clock.
-
-    Parameters
-    ----------
-    study : Study
-        All its variants run on the GPU.
-    size : int
-        At which they are checked and timed.
-    n_rounds : int
-        How many samples of each.
-
-    Returns
-    -------
-    dict of str to tuple of float
-        Name of the variant -> seconds of each sample.
-
-    Raises
-    ------
-    MismatchError
-        A variant's result is wrong, before the clock or after it.
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        `n_rounds` is below 1.
-
-    Examples
-    --------
-    >>> from gpuguide.topics.launch_sizes.study import shapes_study
-    >>> try:
-    ...     measure_map(shapes_study(), 2**26, n_rounds=0)
-    ... except ArgumentError as error:
-    ...     print(error)
-    measure_map: n_rounds must be at least 1; got 0.
     """
     if n_rounds < 1:
         raise ArgumentError(f"measure_map: n_rounds must be at least 1; got {n_rounds}.")

@@ -18,21 +18,7 @@ FILE = "counters.json"
 
 @dataclass(frozen=True)
 class Counters:
-    """What was counted of a page on one machine.
-
-    Parameters
-    ----------
-    machine, page : str
-        As the folders are called.
-    key : Key
-        Of the recording that it belongs to; no other recording can show it.
-    profiler : str
-        Its name and version.
-    provenance : Provenance
-        Where, when and with what.
-    counted : tuple of Counted
-        One per variant and size.
-    """
+    """What was counted of a page on one machine."""
 
     machine: str
     page: str

@@ -25,17 +25,7 @@ _TOPIC = re.compile(r"\bgpuguide\.topics\.([a-z]\w*)")
 
 @dataclass(frozen=True)
 class Key:
-    """Digests of what can change a recording's numbers.
-
-    Parameters
-    ----------
-    cells : tuple of str
-        Of the recorded cells, in their order.
-    topics : tuple of (str, str)
-        Name and digest of each folder of ``gpuguide.topics`` that cells import, and that these import.
-    harness : int
-        Version of the code that takes all numbers: see `gpuguide.recordings.harness`.
-    """
+    """Digests of what can change a recording's numbers."""
 
     cells: tuple[str, ...]
     topics: tuple[tuple[str, str], ...]

@@ -24,23 +24,7 @@ __all__ = ["ByName", "CellOutput", "Recording", "Run", "SavedRun", "Stated"]
 
 @dataclass(frozen=True)
 class CellOutput:
-    """What one recorded cell put out: text and data. Tables and figures are drawn when a page is built.
-
-    Parameters
-    ----------
-    cell : int
-        Place among the page's recorded cells, from 0.
-    digest : str
-        Of the cell's code, as in the key.
-    stdout : str
-        What it printed, and its last value as text.
-    shows : str
-        Where its last value is the results of a study: the study's name.
-    study : StudyDescription or None
-        Where its last value is a study: what it is going to compare.
-    names : tuple of (str, str, str, str, bool)
-        Names used and what they were resolved to: as used, module, name, shortest module, is a class.
-    """
+    """What one recorded cell put out: text and data. Tables and figures are drawn when a page is built."""
 
     cell: int
     digest: str
@@ -76,31 +60,7 @@ _MOST_ENTRIES, _WIDEST = 12, 100
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """One run of a page on a machine: what one file of a recording holds.
-
-    Parameters
-    ----------
-    machine, page : str
-        Short names, as the folders are called.
-    provenance : Provenance
-        Where, when and with what.
-    key : Key
-        Digests of the code that was measured.
-    lacks : str
-        What is not there any more of a run from the time when only the newest kept its samples; else empty.
-    names : dict of str to str
-        Name of a variable on the page -> name of the study whose results it holds.
-    facts : dict of str to Fact
-        By name.
-    studies : dict of str to Results
-        By name, in the order they ran.
-    ceilings : Ceilings or None
-        What the machine can do, where the run measured it.
-    arrays : dict of str to KeptArray
-        Small arrays that the page kept, by name.
-    cells : tuple of CellOutput
-        What the recorded cells put out.
-    """
+    """One run of a page on a machine: what one file of a recording holds."""
 
     machine: str
     page: str
@@ -131,19 +91,7 @@ class Run:
 
 @dataclass(frozen=True, repr=False)
 class Recording(Run):
-    """What was measured for one page on one machine: the newest run, and the former ones.
-
-    Parameters
-    ----------
-    counters : tuple of Counted
-        What the GPU's hardware counters said of this code; they stand in a file of their own.
-    runs : tuple of Run
-        The former runs, oldest first; all that a `Run` has is the newest run's.
-    folder : Path or None
-        Where it was read from.
-    files : tuple of str
-        The runs' files there, oldest first.
-    """
+    """What was measured for one page on one machine: the newest run, and the former ones in `runs`."""
 
     counters: tuple[Counted, ...] = ()
     runs: tuple[Run, ...] = ()
@@ -181,15 +129,7 @@ class Recording(Run):
 
 @dataclass(frozen=True, repr=False)
 class SavedRun:
-    """What ``gpuguide run TOPIC --json FILE`` wrote: one run of a topic's studies, on one machine.
-
-    Parameters
-    ----------
-    gpuguide : str
-        Version of the package that wrote it.
-    studies : dict of str to Results
-        By name, in the order they ran.
-    """
+    """What ``gpuguide run TOPIC --json FILE`` wrote: one run of a topic's studies, on one machine."""
 
     gpuguide: str
     studies: dict[str, Results]
@@ -235,15 +175,7 @@ def _first(lines: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Stated:
-    """What the drawn cells of a page state, besides the recorded facts; kept with their outputs.
-
-    Parameters
-    ----------
-    by_run : dict of str to tuple of (str, Fact)
-        Of each fact, what the runs gave: the machine start and the fact, oldest first.
-    claims : tuple of ClaimResult
-        In the order they were made.
-    """
+    """What the drawn cells of a page state, besides the recorded facts; kept with their outputs."""
 
     by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
     claims: tuple[ClaimResult, ...] = ()

@@ -29,29 +29,7 @@ _DTYPES = (
 
 @dataclass(frozen=True)
 class KeptArray:
-    """An array of numbers, written down.
-
-    Parameters
-    ----------
-    dtype : str
-        ``"bool"``, ``"int8"`` to ``"uint64"``, ``"float16"`` to ``"float64"``, ``"complex64"`` or
-        ``"complex128"``.
-    shape : tuple of int
-        At most eight axes.
-    data : tuple of str
-        Base64 of the elements in C order, little-endian.
-
-    Raises
-    ------
-    ArgumentError
-        If the data does not match dtype and shape, or is larger than 128 KB.
-
-    Examples
-    --------
-    >>> KeptArray("int16", (2, 3), ("AAABAAIAAwAEAAUA",)).array()
-    array([[0, 1, 2],
-           [3, 4, 5]], dtype=int16)
-    """
+    """An array of numbers, written down."""
 
     dtype: str = field(metadata=one_of(*_DTYPES))
     shape: tuple[int, ...]

@@ -18,26 +18,7 @@ _METHODS = {"graph": " in a graph", "batch": " behind one delay"}
 
 @dataclass(frozen=True)
 class Timing:
-    """Samples of a call by one clock.
-
-    Parameters
-    ----------
-    samples_ns : tuple of int
-        Each sample is the total of `n_calls` calls, in nanoseconds; at least one sample.
-    n_calls : int
-        Calls in one sample.
-    method : str
-        ``"events"``, ``"graph"``, ``"batch"`` or ``"host"``.
-    floor_s : float
-        Time of an empty kernel on this clock, in seconds; without a GPU, of an empty function.
-    host_bound : bool
-        Whether the host could not stay ahead of the GPU, so that the samples include some of its time.
-
-    Examples
-    --------
-    >>> Timing((2_000, 4_000, 3_000), n_calls=2, floor_s=1e-6).median_s
-    1.5e-06
-    """
+    """Samples of a call by one clock."""
 
     samples_ns: tuple[int, ...]
     n_calls: int = 1
@@ -71,33 +52,7 @@ class Timing:
 
 @dataclass(frozen=True, repr=False)
 class Benchmark:
-    """How long a call takes, by each clock that applies; `gpuguide.benchmark` makes it.
-
-    Parameters
-    ----------
-    name : str
-        Of the call.
-    where : str
-        The GPU's name, or ``"the CPU"``.
-    launch : Timing or None
-        The host's part of the call, if it does not wait for the GPU.
-    device : Timing or None
-        The work on the GPU, without the launch, if the clock saw any.
-    end_to_end : Timing or None
-        From the call until the GPU is done.
-    host : Timing or None
-        The call on the CPU, if there is no GPU.
-    notes : tuple of str
-        What readers of the numbers should know.
-
-    Examples
-    --------
-    >>> Benchmark("double", "the CPU", host=Timing((1000, 1100, 1200), floor_s=40e-9))
-    double on the CPU
-          median  middle half         floor  samples
-    host  1.1 µs  1.05 µs to 1.15 µs  40 ns  3 of 1 call
-    Floor: an empty function by the same clock.
-    """
+    """How long a call takes, by each clock that applies; `gpuguide.benchmark` makes it."""
 
     name: str
     where: str

@@ -18,31 +18,7 @@ MEMORY_MIXES = {"write": 0.0, "copy": 0.5, "two_to_one": 2 / 3, "read": 1.0}
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The most that this machine was measured to do of one kind of work.
-
-    Parameters
-    ----------
-    mix : str
-        ``"read"``, ``"write"``, ``"copy"``, ``"two_to_one"``, ``"h2d"``, ``"d2h"``, ``"both_ways"``,
-        ``"fp32"`` and ``"fp64"`` (multiply-adds in the ordinary units), ``"fp64_tensor"``, ``"tf32"``,
-        ``"fp16_tensor"`` and ``"bf16_tensor"`` (matrix products on tensor cores), ``"launch"`` (GPU time of
-        an empty kernel in a graph) or ``"launch_host"`` (host time of launching it).
-    value : float
-        The ceiling in ``unit``.
-    unit : str
-        ``"B/s"``, ``"FLOP/s"`` or ``"s"``.
-    samples_ns : tuple of int
-        Nanoseconds of each sample.
-    work : int
-        Bytes or operations of one sample.
-    kernel : str
-        The kernel that reached it.
-
-    Examples
-    --------
-    >>> Ceiling("copy", 4.26e12, "B/s").value
-    4260000000000.0
-    """
+    """The most that this machine was measured to do of one kind of work."""
 
     mix: str = field(
         metadata=one_of(
@@ -78,21 +54,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Ceilings:
-    """What one machine can do, by mix of reads and writes, as measured by one session.
-
-    Parameters
-    ----------
-    items : tuple of Ceiling
-        At most one for each mix.
-
-    Examples
-    --------
-    >>> ceilings = Ceilings((Ceiling("copy", 4.0e12, "B/s"), Ceiling("read", 4.5e12, "B/s")))
-    >>> ceilings.get("copy").value
-    4000000000000.0
-    >>> ceilings.for_traffic(Traffic(bytes_read=3, bytes_written=1))
-    4250000000000.0
-    """
+    """What one machine can do, by mix of reads and writes, as measured by one session."""
 
     items: tuple[Ceiling, ...] = ()
 
@@ -105,15 +67,7 @@ class Ceilings:
 
     @staticmethod
     def over_starts(runs: Sequence[tuple[str, Ceilings]]) -> Ceilings:
-        """Return the median of each ceiling over the machine starts; its samples are those of the newest run.
-
-        Examples
-        --------
-        >>> runs = [(start, Ceilings((Ceiling("copy", value, "B/s"),)))
-        ...         for start, value in [("a", 4.0e12), ("b", 4.2e12), ("c", 4.3e12)]]
-        >>> Ceilings.over_starts(runs).get("copy").value
-        4200000000000.0
-        """
+        """Return the median of each ceiling over the machine starts, with the samples of the newest run."""
         values: dict[str, list[tuple[str, float]]] = {}
         for start, run in runs:
             for item in run.items:
@@ -123,14 +77,7 @@ class Ceilings:
         return Ceilings(tuple(replace(item, value=medians[item.mix]) for item in newest))
 
     def get(self, mix: str) -> Ceiling:
-        """Return the ceiling of a mix; an unknown one raises UnknownNameError, which names the nearest.
-
-        Examples
-        --------
-        >>> Ceilings((Ceiling("copy", 4.0e12, "B/s"),)).get("coppy")
-        Traceback (most recent call last):
-        gpuguide.errors.UnknownNameError: Unknown ceiling 'coppy'. Did you mean 'copy'?
-        """
+        """Return the ceiling of a mix; an unknown one raises UnknownNameError, which names the nearest."""
         for item in self.items:
             if item.mix == mix:
                 return item
@@ -140,27 +87,6 @@ class Ceilings:
         """Return the rate (B/s) that memory allows for this mix of reads and writes.
 
         Between two measured mixes the rate is interpolated along the fraction of bytes that are read.
-
-        Parameters
-        ----------
-        traffic : Traffic
-            What a call reads and writes.
-
-        Returns
-        -------
-        float
-            Bytes per second.
-
-        Raises
-        ------
-        UnknownNameError
-            If no two measured mixes enclose this one.
-
-        Examples
-        --------
-        >>> ceilings = Ceilings((Ceiling("write", 3.0e12, "B/s"), Ceiling("copy", 4.0e12, "B/s")))
-        >>> ceilings.for_traffic(Traffic(bytes_read=1, bytes_written=3))
-        3500000000000.0
         """
         fraction = traffic.read_fraction
         points = sorted((MEMORY_MIXES[i.mix], i.value) for i in self.items if i.mix in MEMORY_MIXES)
@@ -174,34 +100,7 @@ class Ceilings:
         return low if right == left else low + (high - low) * (fraction - left) / (right - left)
 
     def share(self, measurement: Measurement, l2_bytes: int | None) -> float | None:
-        """Return the share that a kernel reaches of the ceiling for its own mix of reads and writes.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Samples of a kernel, on the device clock.
-        l2_bytes : int or None
-            Size of the L2 cache.
-
-        Returns
-        -------
-        float or None
-            From 0 to 1. None where the ceiling does not apply: no samples, no traffic, another clock, an
-            unknown cache size, or a working set below four times the L2, which the cache then serves.
-
-        Raises
-        ------
-        ImplausibleError
-            If the share is over 1.02: traffic model, time or ceiling must be wrong.
-
-        Examples
-        --------
-        >>> ceilings = Ceilings((Ceiling("copy", 4.0e12, "B/s"),))
-        >>> traffic = Traffic(bytes_read=10**9, bytes_written=10**9)
-        >>> cell = Measurement("copy", 10**9, "device", (625_000,), (0,), traffic=traffic)
-        >>> ceilings.share(cell, l2_bytes=60_000_000), ceilings.share(cell, l2_bytes=10**9)
-        (0.8, None)
-        """
+        """Return the share that a kernel reaches of the ceiling for its own mix of reads and writes."""
         rate, traffic = measurement.bandwidth, measurement.traffic
         if rate is None or traffic is None or measurement.clock != "device":
             return None
@@ -210,31 +109,7 @@ class Ceilings:
         return _at_most_one(rate / self.for_traffic(traffic), measurement, "memory")
 
     def flop_share(self, measurement: Measurement) -> float | None:
-        """Return the share that a kernel reaches of the ceiling of its arithmetic unit.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            Samples of a kernel, on the device clock, whose traffic counts operations.
-
-        Returns
-        -------
-        float or None
-            From 0 to 1; None without samples or operations, on another clock, or where the
-            ceiling of the unit was not measured.
-
-        Raises
-        ------
-        ImplausibleError
-            If the share is over 1.02.
-
-        Examples
-        --------
-        >>> ceilings = Ceilings((Ceiling("fp32", 5.0e13, "FLOP/s"),))
-        >>> cell = Measurement("fma", 1, "device", (2000,), (0,), traffic=Traffic(flops=50_000_000))
-        >>> ceilings.flop_share(cell)
-        0.5
-        """
+        """Return the share that a kernel reaches of the ceiling of its arithmetic unit."""
         rate, traffic = measurement.flop_rate, measurement.traffic
         if rate is None or traffic is None or measurement.clock != "device":
             return None
@@ -242,28 +117,7 @@ class Ceilings:
         return None if ceiling is None else _at_most_one(rate / ceiling, measurement, traffic.unit)
 
     def lack(self, measurement: Measurement, quantity: str, l2_bytes: int | None) -> str:
-        """Say why a measurement has no rate or no share.
-
-        Parameters
-        ----------
-        measurement : Measurement
-            A cell with samples.
-        quantity : str
-            ``"rate"``, ``"flop_rate"``, ``"share"`` or ``"flop_share"``.
-        l2_bytes : int or None
-            Size of the L2 cache.
-
-        Returns
-        -------
-        str
-            The reason, written to follow a colon.
-
-        Examples
-        --------
-        >>> cell = Measurement("numpy", 8, "host", (900,), (0,), traffic=Traffic(bytes_read=64))
-        >>> Ceilings().lack(cell, "flop_rate", None), Ceilings().lack(cell, "share", None)
-        ('its traffic model counts no operations', 'only times of the kernel clock have a share of a ceiling')
-        """
+        """Say why a measurement has no rate or no share."""
         traffic = measurement.traffic or Traffic()
         if not (traffic.flops if "flop" in quantity else traffic.bytes_total):
             return f"its traffic model counts no {'operations' if 'flop' in quantity else 'bytes'}"
@@ -275,26 +129,7 @@ class Ceilings:
 
 
 def in_l2(measurement: Measurement, l2_bytes: int | None) -> bool:
-    """Tell whether a working set is below four times the L2, so that the cache serves part of it.
-
-    Parameters
-    ----------
-    measurement : Measurement
-        The cell; without traffic it is never "in L2".
-    l2_bytes : int or None
-        Size of the L2 cache, None where it is unknown.
-
-    Returns
-    -------
-    bool
-        True where a share of the memory's ceiling would mislead.
-
-    Examples
-    --------
-    >>> cell = Measurement("copy", 8, reason="an example", traffic=Traffic(bytes_read=64, bytes_written=64))
-    >>> in_l2(cell, 32), in_l2(cell, 33), in_l2(cell, None)
-    (False, True, False)
-    """
+    """Tell whether a working set is below four times the L2, so that the cache serves part of it."""
     if l2_bytes is None or measurement.traffic is None or not measurement.traffic.bytes_total:
         return False
     return measurement.traffic.bytes_total < 4 * l2_bytes

@@ -22,15 +22,7 @@ __all__ = ["Claim", "Faster", "Figure", "ReachesShare", "Verdict", "decide"]
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure behind a claim, over the machine starts.
-
-    Parameters
-    ----------
-    name : str
-        What it is: ``"cuda.grid, device time"``.
-    found : Quantity
-        What the results gave.
-    """
+    """One figure behind a claim, over the machine starts."""
 
     name: str
     found: Quantity
@@ -41,27 +33,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Faster:
-    """One variant takes less time than others at one size.
-
-    Parameters
-    ----------
-    variant : str
-        Name of the faster one.
-    than : tuple of str
-        Names of the slower ones.
-    at : int
-        The size.
-    by : float
-        The least factor by which it is faster.
-    clock : str or None
-        The clock that times all of them; None: each variant's own.
-
-    Examples
-    --------
-    >>> from gpuguide.results.sample import sample_results
-    >>> decide(Faster("numba", ("numpy",), at=2**26, by=100), sample_results()).result.holds
-    True
-    """
+    """One variant takes less time than others at one size."""
 
     variant: str
     than: tuple[str, ...]
@@ -116,23 +88,7 @@ class Faster:
 
 @dataclass(frozen=True)
 class ReachesShare:
-    """A kernel reaches a share of the ceiling that memory sets for its own mix of reads and writes.
-
-    Parameters
-    ----------
-    variant : str
-        Its name.
-    at : int
-        The size.
-    at_least : float
-        The share, above 0 and at most 1.
-
-    Examples
-    --------
-    >>> from gpuguide.results.sample import sample_results
-    >>> decide(ReachesShare("numba", at=2**26, at_least=0.95), sample_results()).result.holds
-    False
-    """
+    """A kernel reaches a share of the ceiling that memory sets for its own mix of reads and writes."""
 
     variant: str
     at: int
@@ -177,17 +133,7 @@ Claim = Faster | ReachesShare
 
 @dataclass(frozen=True)
 class Verdict:
-    """What results say about a claim.
-
-    Parameters
-    ----------
-    result : ClaimResult
-        The sentence, and whether it holds.
-    figures : tuple of Figure
-        Those that decide, then the times behind them, each over the starts.
-    why : str
-        Why it could not be decided; empty if it was.
-    """
+    """What results say about a claim."""
 
     result: ClaimResult
     figures: tuple[Figure, ...] = ()
@@ -199,29 +145,6 @@ def decide(claim: Claim, results: Results) -> Verdict:
 
     In a run it must hold for the middle half of what was measured there: down to the lower quartile of the
     ratios of its rounds, or of the share.
-
-    Parameters
-    ----------
-    claim : Faster or ReachesShare
-        What is claimed.
-    results : Results
-        A study with all of its runs.
-
-    Returns
-    -------
-    Verdict
-        ``result.holds`` is None where it holds in some runs and not in others, or where a run lacks what
-        decides it: a quick run without this size, a machine without a GPU; `why` names the runs. ``low`` and
-        ``high`` are the smallest and the largest deciding value over all runs. If a claim about two variants
-        holds, ``result.swapped`` says whether it would still hold, in any run, if the first had exchanged its
-        samples with any one of the others.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such variant, size or clock; the message names the nearest.
-    ArgumentError
-        A variant was measured at this size, but not on this clock.
     """
     text = f"{results.title}: {claim.sentence(results)}"
     runs = results.runs

@@ -14,18 +14,7 @@ __all__ = ["COUNTERS", "Counted", "Counter", "KernelCounts", "counted_at"]
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter as pages name it.
-
-    Parameters
-    ----------
-    words : str
-        What is counted, for readers.
-    unit : str
-        ``"B"``, ``"B/s"``, ``"%"`` or ``""`` for a plain number.
-    of_all : str
-        How the kernels of one call become one number: ``"sum"``, or ``"longest"`` for the value of the
-        longest kernel.
-    """
+    """A counter as pages name it."""
 
     words: str
     unit: str = ""
@@ -55,19 +44,7 @@ COUNTERS = {
 
 @dataclass(frozen=True)
 class KernelCounts:
-    """What was counted for one kernel.
-
-    Parameters
-    ----------
-    name : str
-        As the profiler calls it, without its arguments.
-    duration_s : float
-        Duration while it was counted: it tells which kernel of a call matters, and is never shown as a time.
-    values : tuple of (str, float)
-        Counter -> value, in its unit, shares as percentages.
-    stall : str
-        Why its warps waited most often, in the profiler's word (``"long_scoreboard"``); empty if unknown.
-    """
+    """What was counted for one kernel."""
 
     name: str
     duration_s: float
@@ -86,17 +63,7 @@ class KernelCounts:
 
 @dataclass(frozen=True)
 class Counted:
-    """What was counted for one call of a variant.
-
-    Parameters
-    ----------
-    study, variant : str
-        Names.
-    size : int
-        Of the study.
-    kernels : tuple of KernelCounts
-        In the order in which the call launched them.
-    """
+    """What was counted for one call of a variant."""
 
     study: str
     variant: str
@@ -114,23 +81,7 @@ class Counted:
         return tuple(name for name, _ in self.longest.values)
 
     def value(self, counter: str) -> float:
-        """Return one number for the whole call.
-
-        Parameters
-        ----------
-        counter : str
-            A name of `COUNTERS`.
-
-        Returns
-        -------
-        float
-            In the counter's unit.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such counter, or it was not counted here.
-        """
+        """Return one number for the whole call."""
         if counter not in self.names:
             raise unknown("counter", counter, self.names)
         if COUNTERS[counter].of_all == "longest":
@@ -170,27 +121,7 @@ def _with_words(value: float) -> str:
 
 
 def counted_at(counted: Iterable[Counted], study: str, variant: str, size: int) -> Counted:
-    """Find what was counted for a variant.
-
-    Parameters
-    ----------
-    counted : iterable of Counted
-        Of a page.
-    study, variant : str
-        Names.
-    size : int
-        Of the study.
-
-    Returns
-    -------
-    Counted
-        Of that call.
-
-    Raises
-    ------
-    UnknownNameError
-        If it was not counted; the message names the nearest that was.
-    """
+    """Find what was counted for a variant."""
     cells = {f"{each.study}[{each.variant}, {each.size}]": each for each in counted}
     wanted = f"{study}[{variant}, {size}]"
     if wanted not in cells:

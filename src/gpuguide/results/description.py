@@ -20,33 +20,7 @@ _CLOCKS = {
 
 @dataclass(frozen=True)
 class StudyDescription:
-    """A study before it runs: a row for each variant, and lines on sizes, inputs and tolerance.
-
-    Parameters
-    ----------
-    title : str
-        What is compared.
-    variants : tuple of (str, str, str, str, str)
-        Of each: label, what it runs on, its clock, bytes per element, what it does.
-    sizes : tuple of int
-        How many elements.
-    size_name, dtype : str
-        What the sizes count, and the type of the data.
-    notes : tuple of (str, str)
-        Word and text: ``("Cache", "warm")``.
-
-    Examples
-    --------
-    >>> row = ("NumPy", "CPU", "host", "8", "a + 1")
-    >>> print(StudyDescription("Add one", (row,), (1024,), "elements", "float32", (("Cache", "warm"),)))
-    Add one
-    <BLANKLINE>
-    variant  runs on  timed by  bytes per element  what it does
-    NumPy    CPU      host      8                  a + 1
-    <BLANKLINE>
-    Sizes: 2^10 elements of float32
-    Cache: warm
-    """
+    """A study before it runs: a row for each variant, and lines on sizes, inputs and tolerance."""
 
     title: str
     variants: tuple[tuple[str, str, str, str, str], ...]

@@ -40,44 +40,12 @@ __all__ = [
 
 
 def one_of(*choices: str) -> dict[str, Any]:
-    """Return the metadata of a text field that takes only these words.
-
-    Parameters
-    ----------
-    *choices : str
-        The words.
-
-    Returns
-    -------
-    dict
-        For ``dataclasses.field(metadata=...)``; reading a recording refuses other words too.
-
-    Examples
-    --------
-    >>> one_of("warm", "cold")
-    {'choices': ('warm', 'cold')}
-    """
+    """Return the metadata of a text field that takes only these words."""
     return {"choices": choices}
 
 
 def at_least(minimum: float) -> dict[str, Any]:
-    """Return the metadata of a number field whose least value is not 0.
-
-    Parameters
-    ----------
-    minimum : float
-        The least value.
-
-    Returns
-    -------
-    dict
-        For ``dataclasses.field(metadata=...)``; reading a recording refuses less too.
-
-    Examples
-    --------
-    >>> at_least(1)
-    {'minimum': 1}
-    """
+    """Return the metadata of a number field whose least value is not 0."""
     return {"minimum": minimum}
 
 
@@ -86,25 +54,7 @@ SIGNED = at_least(-(2.0**63))
 
 
 def check_fields(record: Any) -> None:
-    """Check the fields of a record against their metadata, when it is built.
-
-    Parameters
-    ----------
-    record : dataclass
-        Numbers, alone or in a tuple, must be finite and at least 0, or what `at_least` says.
-
-    Raises
-    ------
-    ArgumentError
-        If a field holds a word or a number that it does not take.
-
-    Examples
-    --------
-    >>> from gpuguide.results.records import Traffic
-    >>> Traffic(bytes_read=-8)
-    Traceback (most recent call last):
-    gpuguide.errors.ArgumentError: Traffic.bytes_read: expected at least 0; got -8.
-    """
+    """Check the fields of a record against their metadata, when it is built."""
     for item in dataclasses.fields(record):
         value, name = getattr(record, item.name), f"{type(record).__name__}.{item.name}"
         choices = item.metadata.get("choices")
@@ -119,26 +69,7 @@ def check_fields(record: Any) -> None:
 
 
 def refuse_twice(owner: str, kind: str, names: Iterable[Hashable]) -> None:
-    """Check that nothing is named twice.
-
-    Parameters
-    ----------
-    owner, kind : str
-        Whose names they are and what they name, for the message.
-    names : iterable
-        The names.
-
-    Raises
-    ------
-    ArgumentError
-        If one stands twice.
-
-    Examples
-    --------
-    >>> refuse_twice("Ceilings", "mix", ["read", "copy", "read"])
-    Traceback (most recent call last):
-    gpuguide.errors.ArgumentError: Ceilings: expected each mix once; got 'read' again.
-    """
+    """Check that nothing is named twice."""
     seen: set[Hashable] = set()
     for name in names:
         if name in seen:
@@ -207,22 +138,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Work:
-    """How much of one kind of work a call does, counted exactly on the host.
-
-    Parameters
-    ----------
-    name : str
-        What is counted, as a word: ``"warp_steps"``.
-    count : int
-        How many there are in one call.
-    ceiling : float or None
-        The most that the GPU can do per second, if the variant declares it.
-
-    Examples
-    --------
-    >>> Work("warp_steps", 27_000_000).noun
-    'warp steps'
-    """
+    """How much of one kind of work a call does, counted exactly on the host."""
 
     name: str
     count: int
@@ -243,32 +159,7 @@ class Work:
 
 @dataclass(frozen=True)
 class VariantInfo:
-    """The description of a variant: everything about it but its code.
-
-    Parameters
-    ----------
-    name : str
-        Short and unique in its study: ``"four"``.
-    label, note : str
-        For charts and tables: a few words; one sentence.
-    device : str
-        ``"gpu"`` or ``"cpu"``.
-    clock : str
-        The region that its time covers: ``"device"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
-    threads : int or None
-        CPU threads used, where that is known.
-    source : str
-        Qualified name of the function: ``"gpuguide.topics.launch_sizes.maximum.four"``.
-    allocates, mutates : bool
-        Whether a call allocates its result; whether it changes its first input.
-
-    Examples
-    --------
-    >>> VariantInfo("cupy", "CuPy", clock="kernel")
-    Traceback (most recent call last):
-    gpuguide.errors.ArgumentError: VariantInfo.clock: expected one of device, launch, end_to_end, host, \
-first_call; got 'kernel'.
-    """
+    """The description of a variant: everything about it but its code."""
 
     name: str
     label: str
@@ -286,29 +177,7 @@ first_call; got 'kernel'.
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary of the samples of a former run: their number, quartiles, and the median of each round.
-
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    quartiles_ns : tuple of float
-        Lower quartile, median and upper quartile of the samples, in nanoseconds, shape (3,).
-    rounds : tuple of int
-        The rounds that had samples, in order.
-    round_medians_ns : tuple of float
-        The median of each of these rounds, in nanoseconds.
-
-    Raises
-    ------
-    ArgumentError
-        If the quartiles are not three in order, or rounds and their medians differ in number.
-
-    Examples
-    --------
-    >>> Summary(3, (499.5, 500.0, 500.5), (0, 1), (500.0, 499.0)).n
-    3
-    """
+    """A summary of the samples of a former run: their number, quartiles, and the median of each round."""
 
     n: int = field(metadata=at_least(1))
     quartiles_ns: tuple[float, ...]
@@ -332,51 +201,6 @@ class Measurement:
     """All samples of one variant at one size on one clock, or the reason why there are none.
 
     A former run keeps a summary in place of its samples.
-
-    Parameters
-    ----------
-    variant : str
-        Name of the variant.
-    size : int
-        Size of the input, in the study's own unit.
-    clock : str
-        The region timed: ``"device"``, ``"launch"``, ``"end_to_end"``, ``"host"`` or ``"first_call"``.
-    samples_ns : tuple of int
-        Each sample is the total of ``n_calls`` calls, in nanoseconds; empty if nothing was measured.
-    rounds : tuple of int
-        The round in which each sample was taken; ratios are taken within a round.
-    n_calls : int
-        Calls in one sample.
-    method : str
-        ``"events"``, ``"graph"``, ``"batch"``, ``"host"`` or ``"process"``.
-    cache : str
-        ``"warm"`` or ``"cold"``.
-    host_bound : bool
-        Whether the host could not keep the queue filled, so that the samples include its time.
-    floor_ns : int or None
-        Time of an empty kernel, measured the same way.
-    traffic : Traffic or None
-        What one call moves and computes.
-    reason : str
-        Why there are no samples; empty where there are.
-    notes : tuple of str
-        Warnings: a power cap, two modes.
-    summary : Summary or None
-        For a former run, in place of its samples.
-    work : tuple of Work
-        The work that the variant declares for one call, beside its traffic.
-
-    Raises
-    ------
-    ArgumentError
-        If samples and rounds differ in number, or there is not exactly one of samples, summary and reason.
-
-    Examples
-    --------
-    >>> traffic = Traffic(bytes_read=8000, bytes_written=4000)
-    >>> cell = Measurement("four", 1000, "device", (500, 501, 499), (0, 1, 2), n_calls=10, traffic=traffic)
-    >>> cell.n, cell.median_s, cell.bandwidth
-    (3, 5e-08, 240000000000.0)
     """
 
     variant: str
@@ -465,28 +289,13 @@ class Measurement:
             raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
 
     def summarised(self) -> Measurement:
-        """Return this cell with a summary in place of its samples, the form kept for former runs.
-
-        Examples
-        --------
-        >>> cell = Measurement("four", 8, "device", (4, 6, 8), (0, 0, 1)).summarised()
-        >>> cell.summary
-        Summary(n=3, quartiles_ns=(5.0, 6.0, 7.0), rounds=(0, 1), round_medians_ns=(5.0, 8.0))
-        >>> cell.n, cell.median_s
-        (3, 6e-09)
-        """
+        """Return this cell with a summary in place of its samples, the form kept for former runs."""
         if not self.n:
             return self
         return dataclasses.replace(self, samples_ns=(), rounds=(), summary=self._summary)
 
     def round_medians_s(self) -> dict[int, float]:
-        """Return the median seconds per call of each round; for a former run too.
-
-        Examples
-        --------
-        >>> Measurement("four", 8, samples_ns=(4, 6, 8), rounds=(0, 0, 1)).round_medians_s()
-        {0: 5e-09, 1: 8e-09}
-        """
+        """Return the median seconds per call of each round; for a former run too."""
         found, scale = self._summary, 1e9 * self.n_calls
         return {
             number: value / scale for number, value in zip(found.rounds, found.round_medians_ns, strict=True)
@@ -507,39 +316,14 @@ class Measurement:
         return statistics.flop_rate(self.traffic.flops, self.median_s)
 
     def with_samples_of(self, other: Measurement) -> Measurement:
-        """Return this cell with another one's samples and the way they were taken.
-
-        Examples
-        --------
-        >>> slow = Measurement("slow", 8, "device", (9,), (0,))
-        >>> fast = Measurement("fast", 8, "device", (4,), (0,))
-        >>> slow.with_samples_of(fast).samples_ns
-        (4,)
-        """
+        """Return this cell with another one's samples and the way they were taken."""
         taken = ("samples_ns", "rounds", "summary", "n_calls", "method", "host_bound", "floor_ns")
         return dataclasses.replace(self, **{name: getattr(other, name) for name in taken})
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How far one variant's result lay from the reference at one size.
-
-    Parameters
-    ----------
-    variant : str
-        Name of the variant.
-    size : int
-        Size of the input.
-    kind : str
-        ``"exact"`` (integer-valued inputs, compared bit for bit), ``"random"``, or ``"after"`` timing.
-    largest_difference, tolerance : float
-        Largest absolute difference found, and the tolerance at that place.
-
-    Examples
-    --------
-    >>> CheckResult("four", 1000, "random", largest_difference=2e-7, tolerance=1e-6).passed
-    True
-    """
+    """How far one variant's result lay from the reference at one size."""
 
     variant: str
     size: int
@@ -558,35 +342,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Fact:
-    """One named value that is not part of a sweep.
-
-    Parameters
-    ----------
-    name : str
-        Unique on its page.
-    value : float, int or str
-        The value in ``unit``.
-    unit : str
-        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"ratio"``, ``"share"``, ``"B"``, ``"1"``, ``"W"``, ``"J"``,
-        ``"Hz"``, or ``"text"`` for a str.
-    samples : tuple of float
-        The samples behind the value, in the same unit.
-    note : str
-        One sentence, if the name does not say enough.
-
-    Raises
-    ------
-    ArgumentError
-        If the unit is unknown, or the value does not fit it.
-
-    Examples
-    --------
-    >>> Fact("first_call", 0.41, "s").value
-    0.41
-    >>> Fact("first_call", "0.41", "s")
-    Traceback (most recent call last):
-    gpuguide.errors.ArgumentError: Fact 'first_call': expected a number for unit 's'; got '0.41'.
-    """
+    """One named value that is not part of a sweep."""
 
     name: str
     value: float | int | str = field(metadata=SIGNED)
@@ -621,32 +377,7 @@ class Fact:
 
     @staticmethod
     def over_starts(runs: Sequence[tuple[str, Fact]]) -> Fact:
-        """Combine a fact over several runs.
-
-        Parameters
-        ----------
-        runs : sequence of (str, Fact)
-            For each run, oldest first: the machine start, and the fact of this name.
-
-        Returns
-        -------
-        Fact
-            For one run, its fact. For several, numbers of one unit become their median over the starts, with
-            the range in which another start's is expected; for a text, or if the unit has changed, the newest
-            fact.
-
-        Raises
-        ------
-        ArgumentError
-            If there is no run.
-
-        Examples
-        --------
-        >>> made = Fact.over_starts([(start, Fact("copy", value, "s")) for start, value in
-        ...                          [("a", 0.40), ("b", 0.42), ("c", 0.41)]])
-        >>> made.value, made.shown, made.basis
-        (0.41, '410 ms', '3 machine starts; another is expected between 378 ms and 445 ms')
-        """
+        """Combine a fact over several runs."""
         if not runs:
             raise ArgumentError("Fact.over_starts: expected at least one run; got none.")
         newest = runs[-1][1]
@@ -674,13 +405,6 @@ class FactOverStarts(Fact):
     """A fact from several runs: the median over the machine starts, and the newest run's samples.
 
     It is made when a recording is read and never stored.
-
-    Parameters
-    ----------
-    over : Quantity or None
-        The value with its range; low and high are the value where all runs agree exactly.
-    newest : Fact or None
-        The fact of the newest run; the samples belong to its value.
     """
 
     over: Quantity | None = None
@@ -722,27 +446,7 @@ def _spread(fact: Fact) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """Whether a sentence held in the runs that were measured.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    holds : bool or None
-        None where it could not be decided.
-    low, high : float or None
-        The smallest and largest value that decided it, over all runs, in ``unit``, if there was one.
-    unit : str
-        The unit of these.
-    swapped : bool or None
-        Whether it still holds if the two variants that it compares swap their samples; None if it does not
-        compare two.
-
-    Examples
-    --------
-    >>> ClaimResult("Four per thread beat one", True, 1.6, 1.7, "ratio").holds
-    True
-    """
+    """Whether a sentence held in the runs that were measured."""
 
     text: str
     holds: bool | None
@@ -757,65 +461,6 @@ class Provenance:
     """Where, when and with what a run was made: what one needs to reproduce the numbers.
 
     Numbers that a machine does not report are None, and texts are empty.
-
-    Parameters
-    ----------
-    machine : str
-        The machine's short name, ``"nvidia-h200"``.
-    gpu : str
-        The GPU's full name.
-    compute_capability : tuple of int or None
-        Major and minor version.
-    sm_count, l2_bytes, memory_bytes : int or None
-        Streaming multiprocessors; bytes of the L2 cache and of the device memory.
-    sm_clock_hz, memory_clock_hz, power_limit_w : float or None
-        Highest clocks, power limit.
-    ecc : bool or None
-        Whether error correction is on.
-    driver, cuda, compiler : str
-        Versions of the driver and of CUDA; the name and version of what compiled the kernels.
-    versions : tuple of (str, str)
-        Name and version of each package.
-    cpu : str
-        Model of the CPU.
-    n_cpus, threads : int or None
-        Logical (often virtual) CPUs of the host; threads that libraries were allowed.
-    blas : str
-        The BLAS that NumPy calls.
-    steal_s : float or None
-        CPU seconds that the hypervisor gave to others during the run.
-    utc_date, commit : str
-        ISO 8601 date; the commit that was measured.
-    run_time_s : float or None
-        Duration of the whole run.
-    peak_memory_bytes : int or None
-        Most device memory in use at once.
-    python, platform : str
-        Version of Python; operating system.
-    start : str
-        The start of the machine, hashed: runs with the same hash were made without a restart between them.
-    virtualisation, clock_source : str
-        The hypervisor (``"kvm"``), if known; the clock that the machine's kernel reads the time from.
-    cpu_signature : str
-        Vendor, family, model and stepping, because virtual machines hide the name: ``"GenuineIntel
-        6/207/2"``.
-    cpu_caches : tuple of (str, int)
-        Name and bytes of each cache that a CPU sees, the smallest first: ``("L2", 2097152)``.
-    cpu_clock_hz : float or None
-        As the CPU reports it.
-    sm_clock_seen_hz, power_seen_w : tuple of float or None
-        Lowest and highest value read in the rounds of this run.
-    pace_s : float or None
-        Best time of the loop that shows whether the host's processor was shared.
-    shared_host : float or None
-        Share of the host's samples that were taken while it was shared.
-
-    Examples
-    --------
-    >>> import dataclasses
-    >>> names = [field.name for field in dataclasses.fields(Provenance)]
-    >>> len(names), names[:3]
-    (35, ['machine', 'gpu', 'compute_capability'])
     """
 
     machine: str

@@ -61,24 +61,7 @@ HOST_BOUND = "host-bound"
 
 
 class InRun(NamedTuple):
-    """What one run measured of a quantity, and how it spread inside that run.
-
-    Parameters
-    ----------
-    start : str
-        The machine start of the run.
-    value : float
-        For a time the median of the samples, for a ratio the median over the rounds; in base units.
-    low, high : float
-        The quartiles inside the run. They say nothing about another run.
-    n : int
-        Number of samples; for a ratio, of rounds.
-
-    Examples
-    --------
-    >>> InRun("a", 2.0, 1.9, 2.1, 5).value
-    2.0
-    """
+    """What one run measured of a quantity, and how it spread inside that run."""
 
     start: str
     value: float
@@ -89,20 +72,7 @@ class InRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Crossover:
-    """The two measured sizes between which one variant overtakes another.
-
-    Parameters
-    ----------
-    slower_at : int
-        The last measured size at which it is slower.
-    faster_at : int
-        The first measured size from which it stays faster, to the largest.
-
-    Examples
-    --------
-    >>> print(Crossover(2**14, 2**16))
-    between 2^14 and 2^16
-    """
+    """The two measured sizes between which one variant overtakes another."""
 
     slower_at: int
     faster_at: int
@@ -112,19 +82,7 @@ class Crossover:
 
 
 class Series(NamedTuple):
-    """The times of one variant over the sizes at which it was measured.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Sizes that have samples, in the study's order.
-    medians_s : tuple of float
-        Seconds per call at each size: the median over the machine starts.
-
-    Examples
-    --------
-    >>> sizes, medians_s = Series((8, 16), (5e-6, 6e-6))
-    """
+    """The times of one variant over the sizes at which it was measured."""
 
     sizes: tuple[int, ...]
     medians_s: tuple[float, ...]
@@ -890,51 +848,13 @@ def _in_runs(words: str, n: int, n_runs: int) -> str:
 
 
 def with_region(info: VariantInfo) -> str:
-    """Describe a variant with what its time covers and the CPU threads it ran on.
-
-    Parameters
-    ----------
-    info : VariantInfo
-        The variant.
-
-    Returns
-    -------
-    str
-        Its label, region and threads.
-
-    Examples
-    --------
-    >>> with_region(VariantInfo("numpy", "NumPy", device="cpu", clock="host", threads=1))
-    'NumPy (CPU, 1 thread)'
-    """
+    """Describe a variant with what its time covers and the CPU threads it ran on."""
     threads = "" if not info.threads else ", 1 thread" if info.threads == 1 else f", {info.threads} threads"
     return f"{info.label or info.name} ({REGIONS[info.clock].column}{threads})"
 
 
 def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
-    """Say in one sentence how the checks came out.
-
-    Parameters
-    ----------
-    checks : iterable of CheckResult
-        All checks of a study.
-    n_variants : int
-        How many variants the study has.
-
-    Returns
-    -------
-    str
-        It names the largest difference on exact inputs, and on the others the one nearest to its tolerance.
-
-    Examples
-    --------
-    >>> checks_sentence([CheckResult("cupy", 8, "exact", 0.0, 0.0)], 1)
-    'The variant was right at 1 size; largest difference 0 (exact).'
-    >>> checks_sentence([CheckResult("cupy", 8, "random", 1e-7, 3e-7)], 2)
-    '1 of 2 variants was right at 1 size; largest difference 1e-07 of allowed 3e-07 (random).'
-    >>> checks_sentence([], 2)
-    'No variant was checked.'
-    """
+    """Say in one sentence how the checks came out."""
     results = list(checks)
     if not results:
         return "No variant was checked."

@@ -13,18 +13,7 @@ _NANOSECONDS = {"numpy": (1_000, 900_000, 70_000_000), "numba": (3_000, 6_000, 2
 
 
 def sample_results() -> Results:
-    """Make results of two variants at three sizes, to try charts and tables on without a GPU.
-
-    Returns
-    -------
-    Results
-        Invented times of an addition of float32 arrays, by NumPy and by a kernel.
-
-    Examples
-    --------
-    >>> sample_results().sizes
-    (1024, 1048576, 67108864)
-    """
+    """Make results of two variants at three sizes, to try charts and tables on without a GPU."""
     variants = (
         VariantInfo("numpy", "NumPy", "The sum by NumPy.", device="cpu", clock="host", threads=1),
         VariantInfo("numba", "Numba", "The sum by a kernel, one element per thread."),

@@ -38,17 +38,7 @@ _LARGEST_LOGARITHM = 700.0  # exp() of more is no float64
 
 @dataclass(frozen=True)
 class Expected:
-    """A value over machine starts, and the range in which another start's is expected nine times out of ten.
-
-    Parameters
-    ----------
-    value : float
-        The median over the starts.
-    low, high : float
-        The range; both are the value where fewer than three starts were recorded.
-    n_starts, n_runs : int
-        Machine starts, and runs on them.
-    """
+    """A value over machine starts, and the range that holds another start's nine times out of ten."""
 
     value: float
     low: float
@@ -69,29 +59,6 @@ def expected(values: Sequence[tuple[str, float]], inside: Sequence[tuple[float, 
     1991, section 4.7): mean and standard deviation of the starts, Student's t with one degree of freedom less
     than there are starts. It is never narrower than the spread inside a run, nor than half a per cent on
     either side. Values that are not all positive are treated as they are.
-
-    Parameters
-    ----------
-    values : sequence of (str, float)
-        For each run: the machine start on which it was made, and what it measured.
-    inside : sequence of (float, float)
-        For each run, if known: lower and upper quartile of its samples.
-
-    Returns
-    -------
-    Expected
-        Runs of one start count as one, with their mean.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no run.
-
-    Examples
-    --------
-    >>> found = expected([("a", 10.0), ("b", 10.2), ("c", 10.1), ("c", 10.1)])
-    >>> f"{found.value:.2f}, {found.low:.2f} to {found.high:.2f}, {found.n_starts} starts"
-    '10.10, 9.77 to 10.44, 3 starts'
     """
     if not values:
         raise ArgumentError("Expected at least one run; got none.")
@@ -142,30 +109,7 @@ def _median(values: Sequence[float], positive: bool) -> float:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A value over machine starts, in base units, and the range in which another start's is expected.
-
-    Parameters
-    ----------
-    value : float
-        The median over the starts.
-    low, high : float
-        The range, nine times out of ten; both are the value where fewer than three starts were recorded.
-    unit : str
-        ``"s"``, ``"B/s"``, ``"FLOP/s"``, ``"1/s"``, ``"share"``, ``"ratio"`` or ``"count"``.
-    n : int
-        Samples of all runs; for a ratio, the rounds.
-    ratio_of : str
-        For a ratio, which time is divided by which, and the regions that were timed.
-    n_starts, n_runs : int
-        Machine starts, and runs on them; 0 for what was counted and not measured.
-
-    Examples
-    --------
-    >>> print(Quantity(61.72e-6, 61.6e-6, 61.8e-6, "s", n=60, n_starts=3, n_runs=3))
-    61.7 µs
-    >>> print(Quantity(61.72e-6, 61.72e-6, 61.72e-6, "s", n=20))
-    62 µs
-    """
+    """A value over machine starts, in base units, and the range in which another start's is expected."""
 
     value: float
     low: float
@@ -202,15 +146,7 @@ class Quantity:
 
     @property
     def basis(self) -> str:
-        """What the value rests on, in words.
-
-        Examples
-        --------
-        >>> Quantity(61.72e-6, 61.6e-6, 61.8e-6, "s", n=60, n_starts=3, n_runs=3).basis
-        '3 machine starts, 60 samples; another is expected between 61.6 µs and 61.8 µs'
-        >>> Quantity(2.0, 2.0, 2.0, "ratio", n=5).basis
-        'one machine start, 5 rounds'
-        """
+        """What the value rests on, in words."""
         if not self.n_starts:
             return "counted on the host"
         words = [starts_words(self.n_starts)]
@@ -230,11 +166,5 @@ class Quantity:
 
 
 def starts_words(n_starts: int) -> str:
-    """Return a number of machine starts in words.
-
-    Examples
-    --------
-    >>> starts_words(1), starts_words(2), starts_words(3)
-    ('one machine start', 'two machine starts', '3 machine starts')
-    """
+    """Return a number of machine starts in words."""
     return {1: "one machine start", 2: "two machine starts"}.get(n_starts, f"{n_starts} machine starts")

@@ -26,57 +26,13 @@ Samples = Sequence[float] | NDArray[np.float64]
 
 
 def seconds(samples_ns: Sequence[float], n_calls: int = 1) -> NDArray[np.float64]:
-    """Return the seconds of one call from the nanoseconds of batches.
-
-    Parameters
-    ----------
-    samples_ns : sequence of float
-        Nanoseconds of each batch.
-    n_calls : int
-        Calls in one batch.
-
-    Returns
-    -------
-    numpy.ndarray
-        Of float64, one value for each sample.
-
-    Raises
-    ------
-    ArgumentError
-        If `n_calls` is below 1.
-
-    Examples
-    --------
-    >>> [float(value) for value in seconds([3000, 5000], n_calls=2)]
-    [1.5e-06, 2.5e-06]
-    """
+    """Return the seconds of one call from the nanoseconds of batches."""
     # One division, so that the nearest float64 to each exact quotient comes out.
     return np.asarray(samples_ns, dtype=np.float64) / (1e9 * _positive_number("n_calls", n_calls))
 
 
 def median(samples: Samples) -> float:
-    """Return the median.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-
-    Returns
-    -------
-    float
-        The middle value, or the mean of the middle two.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> median([3.0, 1.0, 2.0])
-    2.0
-    """
+    """Return the median."""
     return float(np.median(_finite(samples)))
 
 
@@ -84,28 +40,6 @@ def quantile(samples: Samples, q: float) -> float:
     """Return a quantile, linear between the samples next to it.
 
     Definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996 (NumPy's default).
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-    q : float
-        From 0 (least) to 1 (largest).
-
-    Returns
-    -------
-    float
-        The quantile, in the unit of the samples.
-
-    Raises
-    ------
-    ArgumentError
-        If ``q`` is outside 0 to 1, there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> quantile([1.0, 2.0, 3.0], 0.25)
-    1.5
     """
     if not 0 <= q <= 1:
         raise ArgumentError(f"q must be from 0 to 1; got {q!r}.")
@@ -113,28 +47,7 @@ def quantile(samples: Samples, q: float) -> float:
 
 
 def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
-    """Return lower quartile, median and upper quartile, like `quantile` but without an array.
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one finite number.
-
-    Returns
-    -------
-    tuple of float
-        In the unit of the samples.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no sample.
-
-    Examples
-    --------
-    >>> quartiles([4, 1, 2, 3])
-    (1.75, 2.5, 3.25)
-    """
+    """Return lower quartile, median and upper quartile, like `quantile` but without an array."""
     if not samples:
         raise ArgumentError("Expected at least one sample; got none.")
     ordered = sorted(samples)
@@ -156,31 +69,6 @@ def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float
 
     The narrowest symmetric pair of order statistics whose exact binomial coverage reaches ``level``
     (Hahn and Meeker, Statistical Intervals, 1991, section 5.2).
-
-    Parameters
-    ----------
-    samples : sequence of float
-        At least one; finite and independent of each other.
-    level : float
-        Probability that the interval covers the median, between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        Its ends, both of them samples. Too few samples (below 6 for 95 %) give their range, which
-        covers less than ``level``.
-
-    Raises
-    ------
-    ArgumentError
-        If the level is not between 0 and 1, there is no sample, or one is not finite.
-
-    Examples
-    --------
-    >>> median_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
-    (2.0, 8.0)
-    >>> median_interval([3.0, 1.0])
-    (1.0, 3.0)
     """
     if not 0 < level < 1:
         raise ArgumentError(f"level must be between 0 and 1; got {level!r}.")
@@ -195,84 +83,17 @@ def median_interval(samples: Samples, level: float = 0.95) -> tuple[float, float
 
 
 def speedup(baseline_s: float, candidate_s: float) -> float:
-    """Return how many times as fast the candidate is as the baseline.
-
-    Parameters
-    ----------
-    baseline_s, candidate_s : float
-        Their times in seconds, of the same region.
-
-    Returns
-    -------
-    float
-        ``baseline_s / candidate_s``; below 1 the candidate is slower.
-
-    Raises
-    ------
-    ArgumentError
-        If a time is not positive.
-
-    Examples
-    --------
-    >>> speedup(baseline_s=0.08, candidate_s=0.02)
-    4.0
-    """
+    """Return how many times as fast the candidate is as the baseline."""
     return _positive_number("baseline_s", baseline_s) / _positive_number("candidate_s", candidate_s)
 
 
 def bandwidth(n_bytes: float, time_s: float) -> float:
-    """Return the bytes moved per second.
-
-    Parameters
-    ----------
-    n_bytes : float
-        Unique bytes read and written.
-    time_s : float
-        Seconds that they took.
-
-    Returns
-    -------
-    float
-        Bytes per second.
-
-    Raises
-    ------
-    ArgumentError
-        If the time is not positive, or the bytes are negative.
-
-    Examples
-    --------
-    >>> bandwidth(12e9, 3e-3)
-    4000000000000.0
-    """
+    """Return the bytes moved per second."""
     return _not_negative("n_bytes", n_bytes) / _positive_number("time_s", time_s)
 
 
 def flop_rate(flops: float, time_s: float) -> float:
-    """Return the floating-point operations per second.
-
-    Parameters
-    ----------
-    flops : float
-        Operations executed; a fused multiply-add counts two.
-    time_s : float
-        Seconds that they took.
-
-    Returns
-    -------
-    float
-        FLOP/s.
-
-    Raises
-    ------
-    ArgumentError
-        If the time is not positive, or the count is negative.
-
-    Examples
-    --------
-    >>> flop_rate(1e9, 2e-3)
-    500000000000.0
-    """
+    """Return the floating-point operations per second."""
     return _not_negative("flops", flops) / _positive_number("time_s", time_s)
 
 

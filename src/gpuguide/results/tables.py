@@ -16,22 +16,7 @@ __all__ = ["Column", "Row", "Table"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a shown table.
-
-    Parameters
-    ----------
-    key : str
-        Which of a row's cells it shows.
-    heading : str
-        What stands above it.
-    numeric : bool
-        Whether it is aligned to the right.
-
-    Examples
-    --------
-    >>> Column("median", "median", numeric=True).heading
-    'median'
-    """
+    """One column of a shown table."""
 
     key: str
     heading: str
@@ -40,24 +25,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what is shown, and the same in base units.
-
-    Parameters
-    ----------
-    group, label : str
-        The headers of its group (a size) and of itself (a variant).
-    cells : mapping of str to str
-        The shown text of each column key; a missing one is empty.
-    reason : str
-        Shown in place of all cells: why there is nothing to show.
-    raw : mapping of str to (str, int, float, bool or None)
-        For CSV: values in base units. All rows of a table have the same keys.
-
-    Examples
-    --------
-    >>> Row("2^20", "NumPy", reason="no GPU").cells
-    {}
-    """
+    """One row: what is shown, and the same in base units."""
 
     group: str
     label: str
@@ -68,31 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows grouped by a first column, with a caption; columns without content are left out.
-
-    Parameters
-    ----------
-    caption : str
-        One line above the table.
-    group_heading, label_heading : str
-        What stands above the groups and above the rows' own headers.
-    columns : tuple of Column
-        The columns that may be shown, in order.
-    rows : tuple of Row
-        Rows of one group stand together.
-    notes : tuple of str
-        Lines below the table.
-
-    Examples
-    --------
-    >>> rows = (Row("2^10", "NumPy", {"median": "5.0 µs"}), Row("2^10", "CuPy", reason="no GPU"))
-    >>> table = Table("Add one", "elements", "variant", (Column("median", "median", True),), rows)
-    >>> print(table)
-    Add one
-    elements  variant  median
-    2^10      NumPy    5.0 µs
-              CuPy     no GPU
-    """
+    """Rows grouped by a first column, with a caption; columns without content are left out."""
 
     caption: str
     group_heading: str
@@ -116,18 +60,7 @@ class Table:
         return tuple(column for column in self.columns if any(row.cells.get(column.key) for row in self.rows))
 
     def text(self) -> str:
-        r"""Return the table as aligned plain text, without a line break at its end.
-
-        Returns
-        -------
-        str
-            Caption, headings, rows, notes.
-
-        Examples
-        --------
-        >>> Table("Add one", "elements", "variant", (), ()).text()
-        'Add one\nNothing was measured.'
-        """
+        r"""Return the table as aligned plain text, without a line break at its end."""
         if not self.rows:
             return "\n".join((self.caption, "Nothing was measured.", *self.notes))
         columns = (Column("", self.group_heading), Column("", self.label_heading), *self.shown)
@@ -143,19 +76,7 @@ class Table:
         return "\n".join((self.caption, *aligned, *self.notes))
 
     def html(self) -> str:
-        """Return the table as HTML: a caption, column and row headers with their scope, no style.
-
-        Returns
-        -------
-        str
-            A ``table`` element of class ``gpuguide-results``; every text is escaped.
-
-        Examples
-        --------
-        >>> table = Table("Add one", "elements", "variant", (), (Row("2^10", "CuPy", reason="no GPU"),))
-        >>> table.html().splitlines()[1]
-        '<caption>Add one</caption>'
-        """
+        """Return the table as HTML: a caption, column and row headers with their scope, no style."""
         headings = [self.group_heading, self.label_heading, *(column.heading for column in self.shown)]
         head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
         lines = ['<table class="gpuguide-results">', f"<caption>{escape(self.caption)}</caption>"]
@@ -172,18 +93,7 @@ class Table:
         return "\n".join((*lines, "</table>"))
 
     def csv(self) -> str:
-        r"""Return all rows as CSV in base units, with the same columns for every table of a kind.
-
-        Returns
-        -------
-        str
-            Seconds, bytes per second and plain numbers at full precision; empty if there are no rows.
-
-        Examples
-        --------
-        >>> Table("Add one", "elements", "variant", (), (Row("8", "CuPy", raw={"median_s": 5e-06}),)).csv()
-        'median_s\n5e-06\n'
-        """
+        r"""Return all rows as CSV in base units, with the same columns for every table of a kind."""
         if not self.rows:
             return ""
         stream = io.StringIO()

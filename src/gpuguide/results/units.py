@@ -46,22 +46,7 @@ SI: dict[str, tuple[tuple[int, str], ...]] = {
 
 
 class RegionWords(NamedTuple):
-    """Names of the part of a program that a clock times, for different places.
-
-    Parameters
-    ----------
-    column : str
-        In a table's column: ``"kernel"``.
-    axis : str
-        On a chart's axis: ``"kernel only"``.
-    sentence : str
-        After a variant's name: ``"time on the GPU"``.
-
-    Examples
-    --------
-    >>> REGIONS["device"].axis
-    'kernel only'
-    """
+    """Names of the part of a program that a clock times, for different places."""
 
     column: str
     axis: str
@@ -95,39 +80,6 @@ def format_quantity(
     half of the interval's width. One digit if the interval is at least half as wide as the value, unless that
     digit is a 1, which would be too coarse. Up to three if fewer would move the value out of its interval,
     and never more than four. A share keeps its whole per cents: 102 % is not 100 %.
-
-    Parameters
-    ----------
-    value : float or str
-        In base units; a str only with unit ``"text"``.
-    unit : str
-        A key of `SI`, or ``"text"``.
-    low, high : float, optional
-        The interval of the value, in the same unit.
-
-    Returns
-    -------
-    str
-        Number and unit; GB/s is 1e9 B/s. Whole numbers of unit ``"1"`` are written in full; a ``"count"`` is
-        written in full below a million, and with three digits from there on.
-
-    Raises
-    ------
-    ArgumentError
-        If the value is not finite, or not of the kind that the unit wants.
-    UnknownNameError
-        If the unit is not known.
-
-    Examples
-    --------
-    >>> format_quantity(3.514e-6, "s"), format_quantity(4.26e12, "B/s")
-    ('3.5 µs', '4.3 TB/s')
-    >>> format_quantity(152.1, "ratio", 151.4, 152.9), format_quantity(1.018, "share")
-    ('152×', '102 %')
-    >>> format_quantity(61.7e-6, "s", 45e-6, 85e-6)
-    '60 µs'
-    >>> format_quantity(41_538, "count"), format_quantity(27_361_402, "count"), format_quantity(4.1e9, "1/s")
-    ('41 538', '27.4 million', '4.1 G/s')
     """
     if unit == "text" and isinstance(value, str):
         return value
@@ -145,36 +97,6 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
 
     Three significant digits at least, two of a wide one. The value as `format_quantity` writes it with this
     interval lies within the ends as written: if need be, they are rounded outwards.
-
-    Parameters
-    ----------
-    value : float
-        In base units.
-    unit : str
-        A key of `SI`.
-    low, high : float
-        The ends of its interval, in the same unit.
-
-    Returns
-    -------
-    tuple of str
-        Each end with its unit.
-
-    Raises
-    ------
-    ArgumentError
-        If the value or an end is not finite.
-    UnknownNameError
-        If the unit is not known.
-
-    Examples
-    --------
-    >>> format_ends(213.9e-6, "s", 213.8e-6, 214.1e-6)
-    ('213.8 µs', '214.1 µs')
-    >>> format_ends(31.12e-3, "s", 31.12e-3, 49.5e-3)
-    ('31 ms', '50 ms')
-    >>> format_ends(427e-6, "s", 34.2e-6, 14.36e-3)  # far apart, so each has two digits of its own
-    ('34 µs', '14 ms')
     """
     value, low, high = (_number(number, unit) for number in (value, low, high))
     shown = _rounded(value, unit, low, high)
@@ -184,23 +106,7 @@ def format_ends(value: float, unit: str, low: float, high: float) -> tuple[str, 
 
 
 def format_size(size: int) -> str:
-    """Write an input size as a power if it is one, else with grouped digits.
-
-    Parameters
-    ----------
-    size : int
-        Number of elements.
-
-    Returns
-    -------
-    str
-        Powers of ten from 10^3 and powers of two from 2^10 are written as such.
-
-    Examples
-    --------
-    >>> format_size(2**24), format_size(10**6), format_size(65_535), format_size(512)
-    ('2^24', '10^6', '65 535', '512')
-    """
+    """Write an input size as a power if it is one, else with grouped digits."""
     text = str(size)
     if size >= 1000 and text == "1" + "0" * (len(text) - 1):
         return f"10^{len(text) - 1}"
@@ -210,23 +116,7 @@ def format_size(size: int) -> str:
 
 
 def size_words(size: int) -> str:
-    """Write a size as readers know it, with raised powers and without a place to break the line.
-
-    Parameters
-    ----------
-    size : int
-        Number of elements.
-
-    Returns
-    -------
-    str
-        As `format_size` writes it, for prose and charts.
-
-    Examples
-    --------
-    >>> size_words(2**24), size_words(10**6), size_words(65_537), size_words(512)
-    ('2²⁴', '10⁶', '65\u202f537', '512')
-    """
+    """Write a size as readers know it, with raised powers and without a place to break the line."""
     base, _, power = format_size(size).partition("^")
     return base.replace(" ", "\u202f") + power.translate(_SUPERSCRIPTS)
 

@@ -39,34 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a launch did. Reads, writes, atomics and bytes are those of global memory.
-
-    Attributes
-    ----------
-    threads : int
-        Threads that ran.
-    reads, writes, atomics : int
-        How often they accessed global memory.
-    bytes_read, bytes_written : int
-        Bytes of these accesses.
-    barriers : int
-        Barriers that a block passed at most.
-    loop_turns : int
-        Turns of loops that a thread made at most.
-    shared_bytes : int
-        Shared memory of a block.
-    sectors_per_request : float
-        Sectors of 32 bytes that a request of a warp touched on average, at the worst line; 4 is the best for
-        32 neighbouring float32.
-    bank_conflicts : int
-        Passes of the worst request to shared memory: 1 without a conflict.
-    divergent_branches : float
-        Share of the branches met by a warp at which its threads part, where branches are watched.
-    divergent_line : int
-        The line at which most part.
-    global_request, shared_request : Request or None
-        The worst ones.
-    """
+    """What a launch did. Reads, writes, atomics and bytes are those of global memory."""
 
     threads: int = 0
     reads: int = 0

@@ -121,29 +121,7 @@ class ThreadId(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with a launch.
-
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    text : str
-        One or two sentences that name thread, element and line where they apply.
-    line : int
-        The line of the source to look at, counted from 1; 0 if there is none.
-    lines : tuple of int
-        All lines concerned.
-    array : str
-        Name of the array, as the kernel calls it; empty if there is none.
-    element : tuple of int
-        Index of the element; empty if there is none.
-    threads : tuple of ThreadId
-        Threads concerned, the first of them named in the text.
-    times : int
-        How many threads, or for races and wrong results elements, it concerns.
-    question : str
-        What to look at next.
-    """
+    """One thing that is wrong with a launch."""
 
     kind: str
     text: str

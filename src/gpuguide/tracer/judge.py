@@ -32,30 +32,7 @@ _ENDS = ("compile", "unsupported", "endless", "exception", "memory", "out_of_ran
 
 @dataclass(frozen=True)
 class Limits:
-    """What a launch must keep to besides right results; None where there is no limit.
-
-    Attributes
-    ----------
-    sectors_per_request : float or None
-        Sectors of 32 bytes that a request of a warp may touch on average, at the worst line that reads or
-        writes global memory; judged where all arrays are contiguous. 4 is the best for 32 float32.
-    bank_conflicts : int or None
-        Passes of a request to shared memory; 1 is no conflict.
-    reads_per_element, writes_per_element, reads_per_block : int or None
-        How often one element of global memory may be read or written by the launch, or read by a block, in
-        arrays on which no atomic operation works. Reads of results do not count.
-    atomics, atomics_per_block, atomics_per_warp : int or None
-        Atomic operations on global memory.
-    loop_turns : int or None
-        Turns of loops of a thread.
-    active_threads : float or None
-        Least share of the threads that must touch global memory, in a launch with as many threads as an array
-        has elements.
-    divergent_branches : float or None
-        Share of the branches at which the threads of a warp may part, in such a launch.
-    float64 : bool
-        Whether a float64 that comes of a float32 is allowed.
-    """
+    """What a launch must keep to besides right results; None where there is no limit."""
 
     sectors_per_request: float | None = None
     bank_conflicts: int | None = None

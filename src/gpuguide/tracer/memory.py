@@ -364,27 +364,7 @@ def c_steps(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def array(values: Any, dtype: Any = "float32", shape: Sequence[int] | int | None = None) -> Array:
-    """Make an array of numbers in a list, flat or in lists within lists.
-
-    Parameters
-    ----------
-    values : sequence
-        Numbers, in C order; or another such array, which is copied.
-    dtype : str
-        Name of the type.
-    shape : int or sequence of int, optional
-        By default that of the lists.
-
-    Returns
-    -------
-    Array
-        A new one.
-
-    Examples
-    --------
-    >>> array([1, 2, 3, 4], "int32", (2, 2)).tolist()
-    [[1, 2], [3, 4]]
-    """
+    """Make an array of numbers in a list, flat or in lists within lists."""
     kind = dtype_of(dtype)
     flat, own_shape = _flat(values.tolist() if hasattr(values, "tolist") else values)
     size = (shape,) if isinstance(shape, int) else own_shape if shape is None else tuple(shape)

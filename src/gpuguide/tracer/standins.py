@@ -66,28 +66,7 @@ class Loaded(SimpleNamespace):
 
 
 def load(source: str, filename: str = "", *, launched: Launched | None = None) -> Loaded:
-    r"""Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place.
-
-    Parameters
-    ----------
-    source : str
-        The text.
-    filename : str
-        What its file is called.
-    launched : callable, optional
-        Gets each launch that the file itself makes, and its arguments; by default they are left out.
-
-    Returns
-    -------
-    Loaded
-        Its names as attributes; `functions` holds the functions and kernels that it defines, in their order.
-
-    Examples
-    --------
-    >>> file = load("from numba import cuda\nN = 3\n@cuda.jit\ndef k(x):\n    x[0] = N")
-    >>> file.N, list(file.functions)
-    (3, ['k'])
-    """
+    r"""Execute the text of a file with stand-ins for Numba, CuPy and NumPy in place."""
     filename = filename or f"<answer {next(_numbers)}>"
     code = compile(source, filename, "exec")
     linecache.cache[filename] = len(source), None, source.splitlines(keepends=True), filename

@@ -123,50 +123,7 @@ def launch(
     most_threads: int | None = None,
     most_turns: int = 200_000,
 ) -> Trace:
-    r"""Trace one launch of a kernel.
-
-    Parameters
-    ----------
-    function : callable
-        The kernel: a Python function, one that is decorated with ``@cuda.jit``, or what `load` returns.
-    blocks, threads : int or sequence of int
-        Blocks per grid and threads per block, x first.
-    arguments : mapping or sequence
-        Arrays of `array` or `empty`, and numbers, in the order of the parameters. The arrays hold the results
-        afterwards. Their names in a mapping are those that `inputs` and `expected` use; without one, they are
-        the kernel's own.
-    inputs : iterable of str, optional
-        Arrays that the kernel must leave as they are; by default all that are not in `expected`, if that is
-        given.
-    expected : mapping, optional
-        What arrays hold afterwards, in C order.
-    tolerance : float
-        Largest absolute difference; 0 asks for equal values, where NaN equals NaN.
-    limits : Limits, optional
-        What is required besides; judged where all else is right.
-    shared_bytes : int
-        Dynamic shared memory of a block.
-    reverse : bool
-        Whether blocks and threads come in reverse order.
-    most_threads : int, optional
-        With more threads than this, only the first and the last blocks run.
-    most_turns : int
-        Turns of loops after which a thread is thought never to end.
-
-    Returns
-    -------
-    Trace
-        With findings as data.
-
-    Examples
-    --------
-    >>> from gpuguide import tracer
-    >>> file = tracer.load('from numba import cuda\n@cuda.jit\ndef k(x):\n    x[cuda.grid(1)] = 1')
-    >>> x = tracer.empty(3)
-    >>> trace = tracer.launch(file.k, 1, 2, {"x": x}, expected={"x": [1, 1, 1]})
-    >>> [finding.text for finding in trace.findings]
-    ['x[2] should be 1.0, and no thread writes it; 1 of 3 elements is wrong.']
-    """
+    r"""Trace one launch of a kernel."""
     grid = Grid(*(((size,) if isinstance(size, int) else tuple(size)) for size in (blocks, threads)))
     limits = limits or Limits()
     program = Program(watch_branches=limits.divergent_branches is not None)

@@ -77,18 +77,7 @@ def cells_of(page: Page) -> tuple[Cell, ...]:
 
 
 def metrics(known: Iterable[str] = ()) -> tuple[str, ...]:
-    """Name the metrics to ask for, limited to those that the profiler lists, if it lists any.
-
-    Parameters
-    ----------
-    known : iterable of str
-        Base names from ``ncu --query-metrics``; without any, all are asked for.
-
-    Returns
-    -------
-    tuple of str
-        The profiler stops at a metric that it does not know.
-    """
+    """Name the metrics to ask for, limited to those that the profiler lists, if it lists any."""
     listed = set(known)
     wanted = [_DURATION, *(name for names in _METRICS.values() for name in names)]
     # What is known at the launch is not a hardware counter, and not listed.
@@ -118,25 +107,7 @@ def parse_rows(text: str) -> list[dict[str, str]]:
 
 
 def counted_of(rows: Sequence[Mapping[str, str]], cells: Sequence[Cell]) -> tuple[Counted, ...]:
-    """Assign the profiled kernels to the variants, by the markers between them.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        From `parse_rows`: before the kernels of each variant stands a marker.
-    cells : sequence of Cell
-        In the order in which they were called.
-
-    Returns
-    -------
-    tuple of Counted
-        One per cell.
-
-    Raises
-    ------
-    gpuguide.errors.ArgumentError
-        If there are not as many markers as cells, or a call launched no kernel.
-    """
+    """Assign the profiled kernels to the variants, by the markers between them."""
     from gpuguide.errors import ArgumentError
     from gpuguide.results.counters import Counted
 
@@ -206,31 +177,7 @@ def _short(name: str) -> str:
 
 
 def count_page(layout: Layout, page: Page, recording: Recording, profiler: str, asked: Sequence[str]) -> int:
-    """Read the counters that a page wants, and store them beside its recording.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    page : Page
-        With a recording of the present code.
-    recording : Recording
-        That one.
-    profiler : str
-        Path of ``ncu``.
-    asked : sequence of str
-        Metrics.
-
-    Returns
-    -------
-    int
-        Variants counted.
-
-    Raises
-    ------
-    gpuguide.errors.GpuGuideError
-        If the profiler or a variant failed; the former counters stay.
-    """
+    """Read the counters that a page wants, and store them beside its recording."""
     from gpuguide.errors import ArgumentError
     from gpuguide.recordings.counters import Counters, save_counters
     from gpuguide.recordings.plain import loads
@@ -341,18 +288,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Count the pages and report the result of each.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 if all were counted, 1 if one failed, 2 if nothing could be started.
-    """
+    """Count the pages and report the result of each."""
     from gpuguide.errors import GpuGuideError, unknown
     from gpuguide.recordings.plain import dumps
 

@@ -75,18 +75,7 @@ _INDEX = "Draft\n=====\n\n.. toctree::\n\n   gallery/index\n   gallery/{section}
 
 
 def stamp(picture: Picture) -> Picture:
-    """Hatch a figure and write "draft, simulator" over it, so that none is taken for a measurement.
-
-    Parameters
-    ----------
-    picture : Picture
-        A drawing.
-
-    Returns
-    -------
-    Picture
-        The stamped figure, and its form for phones.
-    """
+    """Hatch a figure and write "draft, simulator" over it, so that none is taken for a measurement."""
     narrow = _stamped(picture.narrow) if picture.narrow else b""
     return Picture(_stamped(picture.data), f"Draft, simulator. {picture.alt}", narrow)
 
@@ -108,17 +97,7 @@ def _stamped(svg: bytes) -> bytes:
 
 @dataclass
 class Draft:
-    """What a page's cells came to.
-
-    Parameters
-    ----------
-    outputs : list of Output or None
-        One for each block.
-    failed : list of str
-        A line for each cell that failed: its place and the error.
-    lacking : list of str
-        A line for each cell that nothing but a GPU can run: its place and what is missing.
-    """
+    """What a page's cells came to."""
 
     outputs: list[Output | None] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -126,22 +105,7 @@ class Draft:
 
 
 def run_draft(script: Path, recording: Recording | None = None, extras: Sequence[str] = ()) -> Draft:
-    """Run a page's cells in this process, which has the simulator on.
-
-    Parameters
-    ----------
-    script : pathlib.Path
-        The page.
-    recording : Recording, optional
-        Of the page: drawn cells find its facts and arrays where the draft has none of its own.
-    extras : sequence of str
-        Packages that the page needs and that need not be here.
-
-    Returns
-    -------
-    Draft
-        Outputs and lines for the page's writer.
-    """
+    """Run a page's cells in this process, which has the simulator on."""
     stand_in()
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": ""}
     draft = Draft()
@@ -314,18 +278,7 @@ def _draft(layout: Layout, page: Page) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Make a draft of a page.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        0, or 1 when a cell failed for another reason than a missing GPU, or 2 for an unknown page.
-    """
+    """Make a draft of a page."""
     from gpuguide.errors import GpuGuideError
     from gpuguide.recordings.store import load_or_none
 

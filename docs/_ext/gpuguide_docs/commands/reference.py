@@ -19,18 +19,7 @@ __all__ = ["documented", "main"]
 
 
 def documented(module: str) -> list[str]:
-    """Name what a module defines for others: autosummary tells it to a template of that module only.
-
-    Parameters
-    ----------
-    module : str
-        Its full name.
-
-    Returns
-    -------
-    list of str
-        Functions, kernels and classes that the module itself defines, and variables with a docstring; sorted.
-    """
+    """Name what a module defines for others: autosummary tells it to a template of that module only."""
     comments = ModuleAnalyzer.for_module(module).find_attr_docs()
     names = {name for owner, name in comments if not owner}
     found = vars(import_module(module))
@@ -43,13 +32,7 @@ def documented(module: str) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the pages that an index lists, and delete those that it lists no more.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        The index, the folder of templates, and the folder to write into.
-    """
+    """Write the pages that an index lists, and delete those that it lists no more."""
     index, templates, folder = map(Path, arguments)
     app = DummyApplication(locale.get_translator())
     logging.setup(app, sys.stdout, sys.stderr)  # type: ignore[arg-type]

@@ -43,29 +43,7 @@ _PRESET = {
 
 
 def export_page(site: Site, page: Page, read: nodes.document, site_url: str = "") -> list[Piece]:
-    """Turn a page into the cells of its notebook.
-
-    Parameters
-    ----------
-    site : Site
-        Pages and recordings.
-    page : Page
-        With a script.
-    read : docutils.nodes.document
-        The page as Sphinx read it.
-    site_url : str
-        Where the guide is served.
-
-    Returns
-    -------
-    list of Piece
-        How to install, imports, then the page: numbers written out, kernels as code to edit.
-
-    Raises
-    ------
-    ExportError
-        If the page holds what has no form in a download.
-    """
+    """Turn a page into the cells of its notebook."""
     cells = [_for_download(cell) for cell in read_cells(page.script(site.layout))]
     document = PageTranslation(site, page.docname, site_url).translate(read, cells)
     body = pieces(document)
@@ -86,25 +64,7 @@ def _skipping(page: Page) -> list[Piece]:
 
 
 def export_live_page(site: Site, docname: str, read: nodes.document, site_url: str = "") -> list[Piece]:
-    """Turn a page whose cells ran when it was built into the cells of its notebook.
-
-    Parameters
-    ----------
-    site, read, site_url
-        As for `export_page`.
-    docname : str
-        Of the page, as Sphinx calls it.
-
-    Returns
-    -------
-    list of Piece
-        How to install, then the page with its code, without what that put out.
-
-    Raises
-    ------
-    ExportError
-        If the page holds what has no form in a download.
-    """
+    """Turn a page whose cells ran when it was built into the cells of its notebook."""
     document = PageTranslation(site, docname, site_url).translate(read, ())
     said = "This is a page of gpuguide, GPU programming in Python, measured."
     intro = Piece("markdown", f"{said}\n\n{_without_a_gpu(site_url)}")

@@ -34,17 +34,6 @@ class KernelCells:
 
     A definition becomes a cell where the page shows it, or above the first cell that needs it. A name that
     two modules give to different things is told apart by its module.
-
-    Parameters
-    ----------
-    shown : iterable of (ModuleSource, list of str, bool)
-        All that the page shows, in order, and whether it is folded there: such code is evidence, and a cell
-        only if a study uses it.
-    cells : sequence of str, optional
-        Code of the page's cells, in order. What neither they nor their studies use is no cell: an edit there
-        would have no effect. Without them, all that is shown is used.
-    topic : iterable of ModuleSource, optional
-        The page's topic. What a cell defines word for word as these do takes its place.
     """
 
     def __init__(
@@ -74,23 +63,7 @@ class KernelCells:
             self._imported.clear()
 
     def shown(self, source: ModuleSource, names: list[str]) -> tuple[list[str], list[str]]:
-        """Make what stands where the page shows definitions.
-
-        Parameters
-        ----------
-        source : ModuleSource
-            The topic's module.
-        names : list of str
-            What the page shows.
-
-        Returns
-        -------
-        cells : list of str
-            Imports and the definitions, with the private constants that they read.
-        read : list of str
-            Names of what is only to be read here: it is defined above, or nothing uses it. What the page's
-            own cells define is not among them.
-        """
+        """Make what stands where the page shows definitions."""
         things = {_Thing(source.module, name) for name in names}
         cells = self._define(things if self._used is None else things & self._used, names)
         done = self._defined if cells else self._by_page
@@ -101,25 +74,7 @@ class KernelCells:
         return _Thing(source.module, name) in self._defined
 
     def page_cells(self, code: str) -> list[str]:
-        """Let a cell of the page use what is shown on it.
-
-        Parameters
-        ----------
-        code : str
-            As the page has it.
-
-        Returns
-        -------
-        list of str
-            What the cell needs and the page shows further down, then the cell itself: without imports of what
-            is defined above; studies are handed it as ``kernels=...``. Where nothing else was in it, it is
-            left out.
-
-        Raises
-        ------
-        ExportError
-            If a study uses what is defined above, and takes no ``kernels``.
-        """
+        """Let a cell of the page use what is shown on it."""
         tree = ast.parse(code)
         self._note_own(tree)
         early = self._define(set(self._needs(tree)))

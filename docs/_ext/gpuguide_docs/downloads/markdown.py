@@ -46,21 +46,7 @@ class ready_node(nodes.General, nodes.Element):  # noqa: N801
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a page that becomes one cell.
-
-    Attributes
-    ----------
-    kind : {"markdown", "code"}
-        Which cell.
-    text : str
-        Without a final line break.
-    apart : bool
-        Whether text stays a cell of its own beside other text.
-    hidden : bool
-        Whether a notebook folds the code away.
-    script : str
-        Code that a script has in the place of `text`; empty where it has the same.
-    """
+    """A stretch of a page that becomes one cell."""
 
     kind: Literal["markdown", "code"]
     text: str
@@ -70,20 +56,7 @@ class Piece:
 
 
 def pieces(node: nodes.Element, level: int = 1) -> list[Piece]:
-    """Turn a page, or a part of one, into cells.
-
-    Parameters
-    ----------
-    node : docutils.nodes.Element
-        A document as `PageTranslation.translate` gives it, or something in it.
-    level : int
-        Of its headings.
-
-    Returns
-    -------
-    list of Piece
-        Text between two code cells is one piece.
-    """
+    """Turn a page, or a part of one, into cells."""
     joined: list[Piece] = []
     for piece in _flow(node.children, level):
         if not piece.text.strip():
@@ -100,23 +73,7 @@ def _is_open_text(piece: Piece) -> bool:
 
 
 def escape(text: str) -> str:
-    r"""Keep Markdown from reading text as markup.
-
-    Parameters
-    ----------
-    text : str
-        Plain text.
-
-    Returns
-    -------
-    str
-        Markdown that shows it.
-
-    Examples
-    --------
-    >>> print(escape("a*b < c_d, _e"))
-    a\*b \< c_d, \_e
-    """
+    r"""Keep Markdown from reading text as markup."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 

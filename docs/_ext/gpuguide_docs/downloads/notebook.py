@@ -14,25 +14,7 @@ _PLOTS = "import matplotlib.pyplot as plt"
 
 
 def notebook_text(cells: Iterable[Piece], name: str) -> str:
-    """Write a notebook.
-
-    Parameters
-    ----------
-    cells : iterable of Piece
-        In order.
-    name : str
-        Name of the page, from which the cells' identifiers are made.
-
-    Returns
-    -------
-    str
-        JSON of a notebook, format 4.5, without outputs.
-
-    Raises
-    ------
-    nbformat.ValidationError
-        If it is none that Jupyter would open.
-    """
+    """Write a notebook."""
     # Scripts are also written where no site is built, and nbformat is not installed.
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -60,18 +42,7 @@ def notebook_text(cells: Iterable[Piece], name: str) -> str:
 
 
 def script_text(cells: Iterable[Piece]) -> str:
-    """Write a script.
-
-    Parameters
-    ----------
-    cells : iterable of Piece
-        In order.
-
-    Returns
-    -------
-    str
-        Python with text in comments; the figures, where there are any, are shown at the end.
-    """
+    """Write a script."""
     cells = list(cells)
     parts = [_script_cell(cell) for cell in cells]
     if any(cell.kind == "code" and _PLOTS in cell.text for cell in cells):

@@ -34,17 +34,7 @@ _PLAIN_QUOTES = str.maketrans("‘’“”", "''\"\"")
 
 
 class PageTranslation:
-    """Translates one page.
-
-    Parameters
-    ----------
-    site : Site
-        Pages and recordings.
-    docname : str
-        Of the page, as Sphinx calls it.
-    site_url : str
-        Where the guide is served; empty makes links into plain text.
-    """
+    """Translates one page."""
 
     def __init__(self, site: Site, docname: str, site_url: str = "") -> None:
         self._site, self._docname, self._url = site, docname, site_url.rstrip("/")

@@ -36,21 +36,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a page.
-
-    Parameters
-    ----------
-    kind : {"text", "recorded", "drawn", "comment"}
-        ``"comment"`` is code without a statement: it is never run and has no output, so that adding
-        one shifts no output of another cell.
-    index : int
-        Place among the cells of the same kind, from 0. The transcript of a page numbers its recorded
-        cells this way, so that neither prose nor drawings shift it.
-    content : str
-        The text (reST) or the code.
-    lineno : int
-        First line in the script, from 1.
-    """
+    """One cell of a page."""
 
     kind: CellKind
     index: int
@@ -117,25 +103,7 @@ def _kind(block: Block) -> CellKind:
 def cells_from_blocks(
     blocks: Iterable[tuple[str, str, int]], script: Path | str = "the page"
 ) -> tuple[Cell, ...]:
-    """Cells of sphinx-gallery's blocks, in order.
-
-    Parameters
-    ----------
-    blocks : iterable of (type, content, lineno)
-        As ``split_code_and_text_blocks`` returns them.
-    script : path-like, optional
-        File that messages name.
-
-    Returns
-    -------
-    tuple of Cell
-        One for each block.
-
-    Raises
-    ------
-    sphinx.errors.ExtensionError
-        If a header has no title, or is where it would count as text.
-    """
+    """Cells of sphinx-gallery's blocks, in order."""
     seen: Counter[str] = Counter()
     cells = []
     for block in (Block(*each) for each in blocks):
@@ -157,23 +125,7 @@ def _check_header(cell: Cell, script: Path | str) -> None:
 
 
 def read_cells(path: Path | str) -> tuple[Cell, ...]:
-    """Cells of a page script.
-
-    Parameters
-    ----------
-    path : path-like
-        The script.
-
-    Returns
-    -------
-    tuple of Cell
-        The first is the docstring: title and question.
-
-    Raises
-    ------
-    sphinx.errors.ExtensionError
-        If text stands on the line of a mark, or a header is wrong.
-    """
+    """Cells of a page script."""
     from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
     _, blocks = split_code_and_text_blocks(str(path))

@@ -10,36 +10,12 @@ __all__ = ["file_digest", "write_if_changed"]
 
 
 def file_digest(path: Path) -> str:
-    """Hash what a file holds.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    str
-        Hexadecimal SHA-256; empty where there is no such file.
-    """
+    """Hash what a file holds."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
 def write_if_changed(path: Path, data: bytes | str) -> bool:
-    """Write a file unless it already holds just that.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Its folder is made when it is missing.
-    data : bytes or str
-        Text is written as UTF-8.
-
-    Returns
-    -------
-    bool
-        Whether the file was written.
-    """
+    """Write a file unless it already holds just that."""
     raw = data.encode() if isinstance(data, str) else data
     if path.is_file() and path.read_bytes() == raw:
         return False

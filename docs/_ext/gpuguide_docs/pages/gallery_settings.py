@@ -17,13 +17,7 @@ GALLERY = "gallery"
 
 
 class ListedOrder:
-    """Sort key: the place of a page in ``pages.toml``.
-
-    Parameters
-    ----------
-    names : tuple of str
-        In order.
-    """
+    """Sort key: the place of a page in ``pages.toml``."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
@@ -43,18 +37,7 @@ class ListedOrder:
 
 
 def gallery_conf(layout: Layout) -> dict[str, Any]:
-    """Give ``sphinx_gallery_conf``.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies; its ``docs`` is Sphinx's source folder.
-
-    Returns
-    -------
-    dict
-        Serialisable. ``plot_gallery`` is False: even if every seam moved, a build would run no script.
-    """
+    """Give ``sphinx_gallery_conf``."""
     return {
         "examples_dirs": str(layout.examples),
         "gallery_dirs": GALLERY,

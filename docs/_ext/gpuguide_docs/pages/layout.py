@@ -14,13 +14,7 @@ __all__ = ["Layout", "layout_of"]
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders of a project; the tests build a miniature one.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Folder that holds ``conf.py``, ``docs``, ``examples`` and ``src``. Kept absolute.
-    """
+    """The folders of a project; the tests build a miniature one."""
 
     root: Path
 

@@ -240,29 +240,7 @@ def test_the_kernel_reads_once_and_writes_once() -> None:
 
 
 def write_page(layout: Layout, name: str, section: str) -> list[Path]:
-    """Write a draft: its entry, script, topic and test, and the topic's lines in the reference.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    name : str
-        Of the page: new, lower case, an identifier.
-    section : str
-        Where it stands, after the section's other pages.
-
-    Returns
-    -------
-    list of pathlib.Path
-        The files that are new.
-
-    Raises
-    ------
-    ArgumentError
-        If the name is taken or not allowed.
-    UnknownNameError
-        If there is no such section; the message names the nearest.
-    """
+    """Write a draft: its entry, script, topic and test, and the topic's lines in the reference."""
     pages, sections = read_pages(layout), [each.name for each in read_sections(layout)]
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise ArgumentError(
@@ -327,18 +305,7 @@ def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write a draft and say what to do next.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Of the command line.
-
-    Returns
-    -------
-    int
-        0, or 2 if nothing was written.
-    """
+    """Write a draft and say what to do next."""
     parser = argparse.ArgumentParser(prog="make new-page", description="Write the draft of a page.")
     parser.add_argument("name", help="of the page, such as shared_memory")
     parser.add_argument("section", help="one of those in examples/pages.toml")

@@ -30,24 +30,7 @@ Result = TypeVar("Result")
 def begin(
     items: Sequence[Item], workers: int, work: Callable[[Iterator[Item]], Result]
 ) -> Callable[[], list[Result]]:
-    """Let several processes begin to work, each on the items that no other has taken.
-
-    Parameters
-    ----------
-    items : sequence
-        Whichever process is free takes the next, so the longest should come first.
-    workers : int
-        How many processes: Sphinx's ``-j``. With one, or where processes cannot be forked, the work is done
-        here, before this returns.
-    work : callable
-        Gets an iterator over the items of its process. What it changes in memory is lost.
-
-    Returns
-    -------
-    callable
-        Waits for them, and returns a list of what `work` returned in each. If it raised in a process of its
-        own, `sphinx.errors.SphinxParallelError` holds the traceback.
-    """
+    """Let several processes begin to work, each on the items that no other has taken."""
     if workers < 2 or len(items) < 2 or not parallel_available:
         done = [work(iter(items))]
         return lambda: done

@@ -40,17 +40,7 @@ class PagesError(ValueError):
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the guide.
-
-    Attributes
-    ----------
-    name : str
-        Folder below ``examples`` and part of the address.
-    title : str
-        Heading that readers see.
-    summary : str
-        One sentence under the heading.
-    """
+    """A section of the guide."""
 
     name: str
     title: str
@@ -59,17 +49,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a reader's machine must have to run a page.
-
-    Attributes
-    ----------
-    gpus : int
-        Number of GPUs; 0 for a page that runs anywhere.
-    gib : float
-        GPU memory in GiB.
-    extras : tuple of str
-        Packages besides NumPy, CuPy and Numba, as pip calls them.
-    """
+    """What a reader's machine must have to run a page."""
 
     gpus: int
     gib: float = 0
@@ -78,33 +58,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class Page:
-    """A page's entry: where it stands and what it promises its readers.
-
-    Attributes
-    ----------
-    section, name, title, question, kind, level : str
-        `name` is unique in the guide and names the script, the recording and (by default) the topic.
-    needs : Needs
-        GPUs, memory and packages.
-    objectives : tuple of str
-        What the reader will be able to do: two to four, each beginning with a verb.
-    after : tuple of str
-        Names of pages to read before this one.
-    exercises, tags : tuple of str
-        Names of exercises; words to find the page by.
-    machine : str or None
-        Machine whose recording the page shows; None for the primary one.
-    topic : str
-        Module below ``gpuguide.topics``.
-    format : str
-        ``"script"``, or ``"myst"`` for a page that is written by hand and has no recording.
-    top_bar : bool
-        Whether it stands in the site's top bar: its section then lists it without holding it.
-    counters : tuple of str
-        Variants and sizes whose hardware counters are read: ``"primes[sieve_shared, 10**9]"``.
-    waits : str
-        Why the page waits for a GPU; empty for one that does not.
-    """
+    """A page's entry: where it stands and what it promises its readers."""
 
     section: str
     name: str
@@ -131,56 +85,18 @@ class Page:
         return place if self.format == "myst" else f"gallery/{place}"
 
     def script(self, layout: Layout) -> Path:
-        """Path of the page's script.
-
-        Parameters
-        ----------
-        layout : Layout
-            Where the project lies.
-
-        Returns
-        -------
-        Path
-            ``examples/<section>/<name>.py``.
-        """
+        """Path of the page's script."""
         return layout.script(self.section, self.name)
 
     def source(self, layout: Layout) -> Path:
-        """Path of the file that the page is written in.
-
-        Parameters
-        ----------
-        layout : Layout
-            Where the project lies.
-
-        Returns
-        -------
-        Path
-            The script, or ``docs/<section>/<name>.md``.
-        """
+        """Path of the file that the page is written in."""
         if self.format == "myst":
             return layout.docs / self.section / f"{self.name}.md"
         return self.script(layout)
 
 
 def read_sections(layout: Layout) -> tuple[Section, ...]:
-    """Read the sections in their order.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    tuple of Section
-        As listed in ``pages.toml``.
-
-    Raises
-    ------
-    PagesError
-        If a key is unknown, missing or of the wrong type.
-    """
+    """Read the sections in their order."""
     return tuple(
         Section(**_checked(entry, _SECTION_KEYS, f"section {number}"))
         for number, entry in enumerate(_document(layout).get("section", []), start=1)
@@ -188,24 +104,7 @@ def read_sections(layout: Layout) -> tuple[Section, ...]:
 
 
 def read_pages(layout: Layout) -> tuple[Page, ...]:
-    """Read the pages in teaching order.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    tuple of Page
-        As listed in ``pages.toml``.
-
-    Raises
-    ------
-    PagesError
-        If a key is unknown, missing or of the wrong type, a name stands twice, or a section, kind, level or
-        earlier page is not known.
-    """
+    """Read the pages in teaching order."""
     sections = [section.name for section in read_sections(layout)]
     pages: list[Page] = []
     for number, entry in enumerate(_document(layout).get("page", []), start=1):

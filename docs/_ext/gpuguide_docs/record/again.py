@@ -41,19 +41,7 @@ _N_WORST = 10
 
 @dataclass(frozen=True)
 class Reading:
-    """What one run measured of one cell.
-
-    Parameters
-    ----------
-    what : str
-        Page, study, variant and size.
-    clock : str
-        The region.
-    start : str
-        The start of the machine.
-    quartiles_s : tuple of float
-        Lower quartile, median and upper quartile, in seconds per call.
-    """
+    """What one run measured of one cell."""
 
     what: str
     clock: str
@@ -63,17 +51,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Trial:
-    """A median of a start that was left out, and the prediction from the others.
-
-    Parameters
-    ----------
-    what, clock : str
-        The cell.
-    found_s : float
-        Of the new start.
-    expected : Expected
-        From the others.
-    """
+    """A median of a start that was left out, and the prediction from the others."""
 
     what: str
     clock: str
@@ -99,18 +77,7 @@ class Trial:
 
 
 def readings(recording: Recording) -> Iterator[Reading]:
-    """Give what each run of a recording measured, cell by cell.
-
-    Parameters
-    ----------
-    recording : Recording
-        As it is stored.
-
-    Yields
-    ------
-    Reading
-        Of each cell that has a median, the newest run first.
-    """
+    """Give what each run of a recording measured, cell by cell."""
     from gpuguide.results.units import format_size
 
     for run in _runs(recording):
@@ -122,18 +89,7 @@ def readings(recording: Recording) -> Iterator[Reading]:
 
 
 def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
-    """Compare each new start with the prediction from the landed ones.
-
-    Parameters
-    ----------
-    landed, new : iterable of Reading
-        Several runs of one start count as one.
-
-    Returns
-    -------
-    list of Trial
-        Of the cells that both have, and for which there are starts enough to have a range.
-    """
+    """Compare each new start with the prediction from the landed ones."""
     from gpuguide.results.starts import expected
 
     known, found = _by_cell(landed), _by_cell(new)
@@ -151,18 +107,7 @@ def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
 
 
 def leave_one_out(landed: Iterable[Reading]) -> list[Trial]:
-    """Compare each landed start with the prediction from the others.
-
-    Parameters
-    ----------
-    landed : iterable of Reading
-        Of four starts at least: three are left to expect from.
-
-    Returns
-    -------
-    list of Trial
-        One for each start and cell.
-    """
+    """Compare each landed start with the prediction from the others."""
     rows = list(landed)
     return [
         trial
@@ -195,19 +140,7 @@ def _by_clock(trials: Iterable[Trial]) -> dict[str, list[Trial]]:
 
 
 def shortcomings(trials: Iterable[Trial]) -> list[str]:
-    """Say why the printed ranges are not reliable.
-
-    Parameters
-    ----------
-    trials : iterable of Trial
-        Clocks with fewer than twenty medians are not judged.
-
-    Returns
-    -------
-    list of str
-        Empty when of each clock at least 85 % lie inside, and half a range of the device clock is at most
-        3 % in the middle.
-    """
+    """Say why the printed ranges are not reliable."""
     found = []
     for clock, of_clock in _by_clock(trials).items():
         if len(of_clock) < LEAST_MEDIANS:
@@ -222,18 +155,7 @@ def shortcomings(trials: Iterable[Trial]) -> list[str]:
 
 
 def report(trials: Iterable[Trial]) -> str:
-    """Say of each clock how many medians lie in their ranges, how wide these are, and what missed most.
-
-    Parameters
-    ----------
-    trials : iterable of Trial
-        Of all pages.
-
-    Returns
-    -------
-    str
-        A table, and the worst misses below it.
-    """
+    """Say of each clock how many medians lie in their ranges, how wide these are, and what missed most."""
     from gpuguide.results.units import format_quantity
 
     trials = list(trials)
@@ -331,19 +253,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compare a start of the machine with the landed recordings.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 when of each clock enough medians lie in their ranges, 1 when not or when a page failed, 2 when
-        there is nothing to judge; that of the recorder when it was interrupted.
-    """
+    """Compare a start of the machine with the landed recordings."""
     from gpuguide.errors import GpuGuideError
 
     told = _arguments(argv)

@@ -27,29 +27,7 @@ class CellError(Exception):
 
 
 def run_cell(cell: Cell, namespace: dict[str, Any], script: str) -> tuple[str, object]:
-    """Run a cell in a namespace.
-
-    Parameters
-    ----------
-    cell : Cell
-        Code.
-    namespace : dict
-        Changed by the cell.
-    script : str
-        File that messages name.
-
-    Returns
-    -------
-    str
-        What it printed.
-    object
-        The value of its last expression, as a notebook would show it; None where there is none.
-
-    Raises
-    ------
-    CellError
-        If the cell raises; names file and line.
-    """
+    """Run a cell in a namespace."""
     printed = io.StringIO()
     try:
         # Empty lines in front, so that tracebacks count lines as the script does.
@@ -100,23 +78,7 @@ def _words(error: BaseException) -> str:
 
 
 def plain_text(text: str) -> str:
-    r"""Make captured output fit for a recording.
-
-    Parameters
-    ----------
-    text : str
-        What a cell wrote, possibly with colours and progress bars of a terminal.
-
-    Returns
-    -------
-    str
-        Without colours; of a line that was written over, what remained; a mark in place of other controls.
-
-    Examples
-    --------
-    >>> plain_text("10 %\r100 %\r\ndone\x1b[0m")
-    '100 %\ndone'
-    """
+    r"""Make captured output fit for a recording."""
     lines = _ANSI.sub("", text).split("\n")
     shown = "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in lines)
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", shown)

@@ -15,11 +15,6 @@ class MemoryWatch:
 
     What was in use before the page's process began does not count, nor what is in use outside the window
     that the process opens with `watched`: there the recorder's own copy sentinel runs.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Holds the bytes as text; the measuring process reads it when it ends.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,18 +53,7 @@ class MemoryWatch:
 
 @contextmanager
 def watched(path: Path | None) -> Iterator[None]:
-    """Let the recorder's watch count what this process holds now.
-
-    Parameters
-    ----------
-    path : pathlib.Path or None
-        That of the `MemoryWatch`; None where nobody watches.
-
-    Yields
-    ------
-    None
-        For as long as the window is open.
-    """
+    """Let the recorder's watch count what this process holds now."""
     if path is None:
         yield
         return

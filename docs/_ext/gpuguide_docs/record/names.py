@@ -25,21 +25,7 @@ class CodeName(NamedTuple):
 
 
 def short_module(module: str, name: str) -> str:
-    """Give the shortest module that offers an object of ours: the package for its public names.
-
-    Parameters
-    ----------
-    module : str
-        Where the object is defined.
-    name : str
-        The object, possibly ``Class.method``.
-
-    Returns
-    -------
-    str
-        ``"gpuguide"`` for public names, else `module`. Nothing is imported to find out, so that the
-        answer is the same in every build.
-    """
+    """Give the shortest module that offers an object of ours: the package for its public names."""
     import gpuguide
 
     ours = module == "gpuguide" or module.startswith("gpuguide.")
@@ -64,20 +50,7 @@ def _code_name(used: str, full: str, class_like: bool, is_class: bool) -> CodeNa
 
 
 def recorded_names(code: str, namespace: Mapping[str, Any]) -> tuple[CodeName, ...]:
-    """Resolve the names of a cell through the objects they are bound to.
-
-    Parameters
-    ----------
-    code : str
-        The cell.
-    namespace : mapping
-        After the cell ran.
-
-    Returns
-    -------
-    tuple of CodeName
-        Classes, instances and their methods; imports are left to the build, which can read those itself.
-    """
+    """Resolve the names of a cell through the objects they are bound to."""
     found = _finder([code], _classes_only(namespace), {}).get_mapping()
     names = {
         _code_name(used, full, class_like, is_class)
@@ -107,22 +80,7 @@ def _is_defined(name: CodeName) -> bool:
 def page_names(
     code: Iterable[str], stored: Iterable[CodeName], results: Iterable[str] = ()
 ) -> dict[str, list[dict[str, Any]]]:
-    """Put together what sphinx-gallery's ``identify_names`` would find if the page had run.
-
-    Parameters
-    ----------
-    code : iterable of str
-        All code cells of the page.
-    stored : iterable of CodeName
-        What the recording resolved.
-    results : iterable of str
-        Variables that hold `Results`; drawn cells may use other attributes of them than were recorded.
-
-    Returns
-    -------
-    dict
-        Name as used -> candidates, best first; a mapping in a fixed order.
-    """
+    """Put together what sphinx-gallery's ``identify_names`` would find if the page had run."""
     from gpuguide.results.results import Results
 
     finder = _finder(code, None, PRESET)

@@ -17,33 +17,14 @@ __all__ = ["Machine", "lacking", "this_machine"]
 
 @dataclass(frozen=True)
 class Machine:
-    """What a machine has; None where it cannot be told, which is no reason to leave a page out.
-
-    Attributes
-    ----------
-    gpus : int or None
-        GPUs that a process sees.
-    gib : float or None
-        Memory of the smallest of them, in GiB.
-    """
+    """What a machine has; None where it cannot be told, which is no reason to leave a page out."""
 
     gpus: int | None = None
     gib: float | None = None
 
 
 def this_machine(environment: Mapping[str, str] = os.environ) -> Machine:
-    """Ask the driver about the GPUs of this machine, without opening them.
-
-    Parameters
-    ----------
-    environment : mapping of str to str
-        Whose ``CUDA_VISIBLE_DEVICES`` may hide some.
-
-    Returns
-    -------
-    Machine
-        Unknown without NVIDIA's management library.
-    """
+    """Ask the driver about the GPUs of this machine, without opening them."""
     from gpuguide.machine.backends import nvml
 
     library = nvml()
@@ -76,29 +57,7 @@ def _n_named(visible: str, count: int) -> int:
 
 
 def lacking(needs: Needs, machine: Machine) -> str:
-    """Say why a page cannot be recorded here.
-
-    Parameters
-    ----------
-    needs : Needs
-        Of the page.
-    machine : Machine
-        From `this_machine`.
-
-    Returns
-    -------
-    str
-        Empty where nothing is lacking.
-
-    Examples
-    --------
-    >>> lacking(Needs(2), Machine(1, 139.8)), lacking(Needs(1, 24), Machine(1, 15.7))
-    ('needs 2 GPUs, and this machine has 1', 'needs 24 GiB of GPU memory, and this machine has 15.7')
-    >>> lacking(Needs(1, 24), Machine(4, 139.8)), lacking(Needs(1, 24), Machine())
-    ('', '')
-    >>> lacking(Needs(0, 0, ("no-such-package",)), Machine())
-    'needs no-such-package, which is not installed'
-    """
+    """Say why a page cannot be recorded here."""
     from gpuguide.machine.compilers import installed_version
 
     if machine.gpus is not None and machine.gpus < needs.gpus:

@@ -38,15 +38,7 @@ _DRIFT = 0.02
 
 
 class PageRun:
-    """One run of a page's recorded cells, in order, as a notebook would run them.
-
-    Parameters
-    ----------
-    session : Session
-        Collects studies and facts.
-    script : pathlib.Path
-        The page.
-    """
+    """One run of a page's recorded cells, in order, as a notebook would run them."""
 
     def __init__(self, session: Session, script: Path) -> None:
         self.session = session
@@ -56,13 +48,7 @@ class PageRun:
         self.cells: list[CellOutput] = []
 
     def run(self, cells: Sequence[Cell]) -> None:
-        """Run recorded cells; the first error ends the run.
-
-        Parameters
-        ----------
-        cells : sequence of Cell
-            From `recorded_cells_of`. The drawn ones are left to the build, which runs them elsewhere.
-        """
+        """Run recorded cells; the first error ends the run."""
         for cell in cells:
             self._record(cell)
 
@@ -94,23 +80,7 @@ class PageRun:
 
 
 def recorded_cells_of(script: Path) -> list[Cell]:
-    """Read the recorded cells of a page, and make sure that they are those that the key holds.
-
-    Parameters
-    ----------
-    script : pathlib.Path
-        The page.
-
-    Returns
-    -------
-    list of Cell
-        In order.
-
-    Raises
-    ------
-    gpuguide.errors.ArgumentError
-        If the two readers of a script disagree.
-    """
+    """Read the recorded cells of a page, and make sure that they are those that the key holds."""
     from gpuguide.errors import ArgumentError
     from gpuguide.recordings.keys import recorded_cells
 
@@ -137,25 +107,7 @@ def refuse_other_tree(source: Path) -> None:
 
 
 def named_results(namespace: dict[str, Any], session: Session) -> dict[str, str]:
-    """Find the variables that hold the results of a study of this run.
-
-    Parameters
-    ----------
-    namespace : dict
-        Of the page.
-    session : Session
-        With the studies that ran.
-
-    Returns
-    -------
-    dict of str to str
-        Variable -> study.
-
-    Raises
-    ------
-    gpuguide.errors.ArgumentError
-        If a variable holds other results than the session kept under that name.
-    """
+    """Find the variables that hold the results of a study of this run."""
     from gpuguide.errors import ArgumentError
     from gpuguide.results.results import Results
 
@@ -180,30 +132,7 @@ def run_page(
     ceilings: Ceilings | None,
     steps: StepTimer,
 ) -> tuple[tuple[str, ...], Recording | None]:
-    """Run a page and write its recording; on any error, or when quick, nothing is written.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    name : str
-        Page.
-    machine : str
-        Slug.
-    told : argparse.Namespace
-        The command line.
-    ceilings : Ceilings or None
-        Of this machine, measured before.
-    steps : StepTimer
-        Records where the time goes.
-
-    Returns
-    -------
-    warned : tuple of str
-        Warnings that the recording holds, and what its former runs make one say of this one.
-    saved : Recording or None
-        As it is kept, with the former runs; None when quick.
-    """
+    """Run a page and write its recording; on any error, or when quick, nothing is written."""
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.measure.session import recording_session
     from gpuguide.recordings import store as recordings
@@ -324,18 +253,7 @@ def _read_ceilings(path: Path | None) -> Ceilings | None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one page, or measure the ceilings, and write the outcome for the recorder.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        0; a failure is told in the outcome file.
-    """
+    """Run one page, or measure the ceilings, and write the outcome for the recorder."""
     told = arguments(argv)
     stop_without(told.recorder)
     from gpuguide.errors import GpuGuideError

@@ -30,27 +30,7 @@ _PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
 @dataclass(frozen=True)
 class Outcome:
-    """How recording one page ended.
-
-    Parameters
-    ----------
-    page : str
-        Name.
-    ok : bool
-        Whether a new recording was written.
-    message : str
-        Why not; empty when all went well.
-    seconds : float
-        Duration.
-    warnings : tuple of str
-        What the recording warns of, and what its saving did.
-    machine : str
-        Slug of the machine that it was recorded on; empty where the process did not come that far.
-    n_runs, n_starts : int
-        Runs that the page's recording holds now, and the machine starts that they were made on.
-    phases : dict of str to float
-        Where its seconds went.
-    """
+    """How recording one page ended."""
 
     page: str
     ok: bool
@@ -89,11 +69,6 @@ def stop_without(recorder: int | None) -> None:
 
     A recorder that is interrupted ends its pages itself; one that is killed cannot. What is left over would
     write its recording beside those of the next recorder.
-
-    Parameters
-    ----------
-    recorder : int or None
-        Id of the process; None for one that was started by hand.
     """
     if recorder is None:
         return
@@ -105,26 +80,7 @@ def stop_without(recorder: int | None) -> None:
 
 
 def run_process(what: str, options: Sequence[str], *, outcome: Path, peak: Path, timeout_s: float) -> Outcome:
-    """Run `gpuguide_docs.record.page_run` until it ends, or end it.
-
-    Parameters
-    ----------
-    what : str
-        The page, or what else is measured.
-    options : sequence of str
-        Of its command line, those of `outcome` excepted.
-    outcome : pathlib.Path
-        Where it says how it ended.
-    peak : pathlib.Path
-        For the watch over the GPU's memory.
-    timeout_s : float
-        Seconds after which it is killed.
-
-    Returns
-    -------
-    Outcome
-        A crash or a hang is one, too.
-    """
+    """Run `gpuguide_docs.record.page_run` until it ends, or end it."""
     command = [sys.executable, "-m", "gpuguide_docs.record.page_run", *options, "--outcome", str(outcome)]
     watch = MemoryWatch(peak)
     start = time.monotonic()

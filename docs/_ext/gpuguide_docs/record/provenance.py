@@ -27,20 +27,7 @@ _PACKAGES = ("gpuguide", "numpy", "scipy", "numba", "numba-cuda", *_CUPY, "matpl
 
 
 def commit_of(root: Path) -> str:
-    """Name the commit that is measured.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        The checkout.
-
-    Returns
-    -------
-    str
-        ``GPUGUIDE_COMMIT`` where it is set; else from git, with ``+dirty`` when files differ; else
-        ``"unknown"``. A build machine may have neither git nor a checkout; the key decides, the commit
-        informs.
-    """
+    """Name the commit that is measured."""
     given = os.environ.get("GPUGUIDE_COMMIT", "")
     if given:
         return given
@@ -59,25 +46,12 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """Give name and version of the packages that numbers depend on, those that are installed.
-
-    Returns
-    -------
-    tuple of (str, str)
-        In a fixed order.
-    """
+    """Give name and version of the packages that numbers depend on, those that are installed."""
     return tuple((name, found) for name in _PACKAGES if (found := installed_version(name)))
 
 
 def start_of_recording() -> str:
-    """Name the start of the machine on which pages are recorded now.
-
-    Returns
-    -------
-    str
-        From the kernel. Where it tells no two starts apart, a new one each time that this is called: runs
-        that were made without a restart may then count as several starts, so the recorder asks once.
-    """
+    """Name the start of the machine on which pages are recorded now."""
     return start_of_machine() or secrets.token_hex(6)
 
 
@@ -90,30 +64,7 @@ def make_provenance(
     session: Session,
     start: str,
 ) -> Provenance:
-    """Describe the run that ends now.
-
-    Parameters
-    ----------
-    machine : str
-        Slug under which the recording is kept.
-    commit : str
-        From `commit_of`.
-    run_time_s : float
-        Seconds that the page took.
-    peak_memory_bytes : int or None
-        Most device memory that the page's process held; None without a GPU.
-    cpu_before : CpuInfo
-        Read when the run began, for the stolen time.
-    session : Session
-        With the clocks and the power that were seen in it, and how the host went on.
-    start : str
-        From `start_of_recording`.
-
-    Returns
-    -------
-    Provenance
-        Fields that this machine cannot tell are None or empty.
-    """
+    """Describe the run that ends now."""
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.results.records import Provenance
 

@@ -41,25 +41,7 @@ this machine has is left out, with the reason.
 
 
 def chosen_pages(layout: Layout, names: Sequence[str]) -> list[Page]:
-    """Give the pages to record, in teaching order.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    names : sequence of str
-        As typed; none means all that have a script.
-
-    Returns
-    -------
-    list of Page
-        Each has a script.
-
-    Raises
-    ------
-    gpuguide.errors.UnknownNameError
-        If a name is not that of a page with a script; names the nearest.
-    """
+    """Give the pages to record, in teaching order."""
     from gpuguide.errors import unknown
 
     pages = [page for page in read_pages(layout) if page.script(layout).is_file()]
@@ -87,17 +69,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 class _Recorder:
-    """Runs one child process at a time.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    arguments : argparse.Namespace
-        The command line.
-    folder : pathlib.Path
-        For messages between the processes.
-    """
+    """Runs one child process at a time."""
 
     def __init__(self, layout: Layout, arguments: argparse.Namespace, folder: Path) -> None:
         self.arguments = arguments
@@ -143,28 +115,7 @@ class Recorder(Protocol):
 
 @dataclass
 class Course:
-    """The pages of one call of the recorder: what is left of the budget, and what came of each.
-
-    Parameters
-    ----------
-    recorder : Recorder
-        Runs a page.
-    budget_s : float
-        Seconds for all pages.
-    took_s : mapping of str to float
-        What a page's newest run took. Pages that were never recorded count as one in the middle of these.
-    now : callable
-        The clock, in seconds.
-
-    Attributes
-    ----------
-    outcomes : list of Outcome
-        Of the pages that were begun.
-    left_out : list of Page
-        Those that were not, once too little of the budget was left.
-    skipped : dict of str to str
-        Name of each page that needs something which the machine lacks, and what that is.
-    """
+    """The pages of one call of the recorder: what is left of the budget, and what came of each."""
 
     recorder: Recorder
     budget_s: float
@@ -179,15 +130,7 @@ class Course:
         self._start = self.now()
 
     def run(self, pages: Sequence[Page], say: Callable[[str], None]) -> None:
-        """Record pages in their order, each within its share of what is left.
-
-        Parameters
-        ----------
-        pages : sequence of Page
-            To be recorded.
-        say : callable
-            Takes a line when a page is through.
-        """
+        """Record pages in their order, each within its share of what is left."""
         for page in pages:
             if reason := lacking(page.needs, self.machine):
                 self.skipped[page.name] = reason
@@ -215,18 +158,7 @@ class Course:
 
 
 def told(outcome: Outcome) -> str:
-    """Say in one line how a page ended, and where its seconds went.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        Of the page.
-
-    Returns
-    -------
-    str
-        ``"toy: recorded (run 3, machine start 3) in 12.1 s: timing 8.2, start and imports 3.9"``.
-    """
+    """Say in one line how a page ended, and where its seconds went."""
     if not outcome.ok:
         what = outcome.message
     elif outcome.n_runs:
@@ -244,22 +176,7 @@ def _phases(phases: Mapping[str, float]) -> str:
 
 
 def former_times(pages: Sequence[Page], machine: str, root: Path) -> dict[str, float]:
-    """Look up how long the newest run of each page took.
-
-    Parameters
-    ----------
-    pages : sequence of Page
-        To be recorded.
-    machine : str
-        Slug.
-    root : pathlib.Path
-        Folder of the recordings.
-
-    Returns
-    -------
-    dict of str to float
-        Name -> seconds, of those that were recorded on this machine.
-    """
+    """Look up how long the newest run of each page took."""
     from gpuguide.errors import GpuGuideError
     from gpuguide.recordings import store as recordings
 
@@ -300,13 +217,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let the signals by which a process is told to end raise `Interrupted`, so that its page ends first.
-
-    Yields
-    ------
-    None
-        For as long as they do.
-    """
+    """Let the signals by which a process is told to end raise `Interrupted`, so that its page ends first."""
 
     def raise_it(number: int, frame: object) -> None:
         raise Interrupted(number)
@@ -321,20 +232,7 @@ def interruptible() -> Iterator[None]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Record pages and say how each ended.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        Arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        0 when all were recorded, but for those that need what this machine lacks; 1 when one failed, 2 when
-        nothing could be begun, 3 when the budget ended;
-        128 and the number of the signal when it was interrupted.
-    """
+    """Record pages and say how each ended."""
     from gpuguide.errors import ArgumentError, GpuGuideError
 
     arguments = _arguments(argv)

@@ -20,29 +20,7 @@ __all__ = ["checked_recording"]
 
 
 def checked_recording(page: str, machine: str | None, layout: Layout, code: str) -> Recording | None:
-    """Load a page's recording: what an earlier build kept, if every byte of it and of the code is the same.
-
-    Parameters
-    ----------
-    page : str
-        Its name.
-    machine : str or None
-        A machine's name; by default the primary one.
-    layout : Layout
-        Where the project lies.
-    code : str
-        Digest of the code that reads and checks.
-
-    Returns
-    -------
-    Recording or None
-        None where the page was never recorded.
-
-    Raises
-    ------
-    gpuguide.errors.RecordingError
-        If it is damaged.
-    """
+    """Load a page's recording: what an earlier build kept, if no byte of it or of the code has changed."""
     from gpuguide.recordings import store
 
     files = sorted(layout.recorded.glob(f"*/{page}/*"))

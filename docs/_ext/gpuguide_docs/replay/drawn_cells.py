@@ -47,29 +47,7 @@ _STATES_A_FACT = re.compile(r"\b(?:fact|explained)\(")
 
 
 def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
-    """Run one drawn cell as the guide draws; a warning of Matplotlib or NumPy in it is an error.
-
-    Parameters
-    ----------
-    cell : Cell
-        A drawn cell.
-    cells : PageCells
-        What it shares with the page's others.
-    script : str
-        File that messages name.
-    guide : Guide
-        Saves the figures.
-
-    Returns
-    -------
-    Output
-        What is shown under the cell.
-
-    Raises
-    ------
-    CellError
-        Names file, line and error: also of a claim that does not hold.
-    """
+    """Run one drawn cell as the guide draws; a warning of Matplotlib or NumPy in it is an error."""
     with warnings.catch_warnings(), cells.running():
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("error", category)
@@ -129,22 +107,7 @@ def _close_figures() -> None:
 
 
 def drawing_key(states: States, cells: tuple[Cell, ...], digest: str) -> str:
-    """Hash what the drawn outputs of a page depend on, besides other recordings that they read.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages; they know the guide and where its package lies.
-    cells : tuple of Cell
-        The page's drawn cells.
-    digest : str
-        Of the page's recording.
-
-    Returns
-    -------
-    str
-        Hexadecimal SHA-256.
-    """
+    """Hash what the drawn outputs of a page depend on, besides other recordings that they read."""
     from gpuguide.recordings.keys import cell_digest
 
     code = states.drawing_code
@@ -177,33 +140,7 @@ def draw(
     digest: str,
     script: Path,
 ) -> Drawing:
-    """Give what a page's drawn cells come to, running them only when something they depend on changed.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages.
-    page : str
-        Name.
-    cells : tuple of Cell
-        The page's drawn cells, in order; they share one namespace.
-    recording : Recording
-        Current recording of the page.
-    digest : str
-        Its digest.
-    script : pathlib.Path
-        The page's script, for messages.
-
-    Returns
-    -------
-    Drawing
-        Outputs and statements.
-
-    Raises
-    ------
-    CellError
-        If a cell raises, or states a claim that does not hold.
-    """
+    """Give what a page's drawn cells come to, running them only when something they depend on changed."""
     if not cells:
         return Drawing()
     folder = _folder(states, page, cells, digest)
@@ -238,25 +175,7 @@ def _state_facts(cells: tuple[Cell, ...], runs: Iterable[PageCells], script: str
 
 
 def drawing_of(states: States, state: PageState) -> Drawing:
-    """Give what a page's own drawn cells come to; nothing where its recording is not current.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages.
-    state : PageState
-        Of the page.
-
-    Returns
-    -------
-    Drawing
-        Kept for the rest of the build.
-
-    Raises
-    ------
-    CellError
-        If a cell raises, or states a claim that does not hold.
-    """
+    """Give what a page's own drawn cells come to; nothing where its recording is not current."""
     known = states.drawings
     if (state.page, state.digest) not in known:
         drawing = Drawing()
@@ -337,21 +256,7 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
 
 
 def draw_ahead(states: States, workers: int) -> Callable[[], list[str]]:
-    """Begin to draw the pages whose figures are not kept, several at once, so that replay finds them.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages.
-    workers : int
-        How many at once; with one, each page draws at its turn.
-
-    Returns
-    -------
-    callable
-        Waits for the figures, and returns the names of the pages that were drawn, those with the most cells
-        first. A cell that fails is drawn again, and reported, at its page's turn.
-    """
+    """Begin to draw the pages whose figures are not kept, several at once, so that replay finds them."""
     pages = pages_to_draw(states) if workers > 1 else []
     if pages:
         # The forked processes share what is imported here.
@@ -366,18 +271,7 @@ def draw_ahead(states: States, workers: int) -> Callable[[], list[str]]:
 
 
 def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
-    """Find the pages that show figures of a current recording which are not kept.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages.
-
-    Returns
-    -------
-    list of (Page, tuple of Cell)
-        With its drawn cells; those with the most cells first.
-    """
+    """Find the pages that show figures of a current recording which are not kept."""
     found = []
     for page in states.pages.values():
         script = page.script(states.layout)

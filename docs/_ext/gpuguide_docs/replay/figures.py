@@ -26,19 +26,7 @@ PLAIN_THUMBNAIL = b"""\
 
 
 class FigureFolder:
-    """Writes the figures of one page.
-
-    Parameters
-    ----------
-    docs : pathlib.Path
-        Sphinx's source folder.
-    folder : pathlib.Path
-        Where the figures go, below `docs`.
-    page : str
-        Name; begins the files' names, which are unique in the guide because page names are.
-    dark : callable
-        Gives the dark twin of an SVG.
-    """
+    """Writes the figures of one page."""
 
     def __init__(self, docs: Path, folder: Path, page: str, dark: Callable[[bytes], bytes]) -> None:
         self.docs = docs
@@ -49,18 +37,7 @@ class FigureFolder:
         self.pictures: list[Picture] = []
 
     def add(self, picture: Picture) -> str:
-        """Write a figure and its dark twin.
-
-        Parameters
-        ----------
-        picture : Picture
-            Drawn in the light colours.
-
-        Returns
-        -------
-        str
-            reST that shows whichever fits the reader's theme.
-        """
+        """Write a figure and its dark twin."""
         self.pictures.append(picture)
         stem = f"{self.page}-{len(self.pictures)}"
         if not picture.narrow:
@@ -84,42 +61,14 @@ class FigureFolder:
 
 
 def shown_drawing(source: str, docs: Path) -> str:
-    """Find the first drawing that a page shows.
-
-    Parameters
-    ----------
-    source : str
-        The page's script, or its text in MyST.
-    docs : pathlib.Path
-        Sphinx's source folder.
-
-    Returns
-    -------
-    str
-        Its name; empty for a page without any.
-    """
+    """Find the first drawing that a page shows."""
     names = (name for found in _DRAWING.finditer(source) if (name := found[1] or found[2]))
     drawings = docs / "_static" / "drawings"
     return next((name for name in names if (drawings / f"{name}.svg").is_file()), "")
 
 
 def write_thumbnail(folder: Path, page: str, light: bytes, dark: bytes) -> list[Path]:
-    """Write the thumbnail that tiles and the reference's galleries show, and its dark twin.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        ``images/thumb`` of the section.
-    page : str
-        Name.
-    light, dark : bytes
-        The picture for each theme.
-
-    Returns
-    -------
-    list of pathlib.Path
-        Both files.
-    """
+    """Write the thumbnail that tiles and the reference's galleries show, and its dark twin."""
     stem = f"sphx_glr_{page}_thumb"
     twins = {folder / f"{stem}.svg": light, folder / f"{stem}-dark.svg": dark}
     for path, data in twins.items():

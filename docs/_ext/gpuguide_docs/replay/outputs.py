@@ -39,17 +39,7 @@ _INDENT = "   "
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure.
-
-    Parameters
-    ----------
-    data : bytes
-        An SVG file, drawn in the light colours.
-    alt : str
-        Alternative text.
-    narrow : bytes
-        The same chart for a phone; empty where there is none.
-    """
+    """A figure."""
 
     data: bytes
     alt: str
@@ -67,15 +57,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What the drawn cells of a page came to.
-
-    Parameters
-    ----------
-    outputs : tuple of Output or None
-        One for each cell; None when the cells read the recording of another page that waits to be measured.
-    stated : Stated
-        Facts and claims.
-    """
+    """What the drawn cells of a page came to."""
 
     outputs: tuple[Output | None, ...] = ()
     stated: Stated = field(default_factory=Stated)
@@ -96,18 +78,7 @@ def _indented(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Show text as it is, whatever it holds.
-
-    Parameters
-    ----------
-    text : str
-        Anything; colour codes of terminals are dropped.
-
-    Returns
-    -------
-    str
-        A literal block; empty for blank text.
-    """
+    """Show text as it is, whatever it holds."""
     text = _ANSI.sub("", text).expandtabs()
     if not text.strip():
         return ""
@@ -116,117 +87,37 @@ def literal(text: str) -> str:
 
 
 def raw_html(html: str) -> str:
-    """Show a table.
-
-    Parameters
-    ----------
-    html : str
-        Markup that our own code made, from data, for this build.
-
-    Returns
-    -------
-    str
-        A raw directive; empty for blank text.
-    """
+    """Show a table."""
     if not html.strip():
         return ""
     return f'\n.. raw:: html\n\n{_INDENT}<div class="recorded-html">\n{_indented(html)}\n{_INDENT}</div>\n\n'
 
 
 def image(path: str, alt: str, classes: str) -> str:
-    """Show a picture.
-
-    Parameters
-    ----------
-    path : str
-        From the source folder, beginning with a slash.
-    alt : str
-        Alternative text; line breaks become blanks.
-    classes : str
-        Class names.
-
-    Returns
-    -------
-    str
-        An image directive.
-    """
+    """Show a picture."""
     words = " ".join(" ".join(_lines(alt)).split())
     return f"\n.. image:: {path}\n{_INDENT}:alt: {words}\n{_INDENT}:class: {classes}\n\n"
 
 
 def chart(pictures: str) -> str:
-    """Put a chart and its twin into a box that scrolls where the screen is too narrow to read them.
-
-    Parameters
-    ----------
-    pictures : str
-        From `image`.
-
-    Returns
-    -------
-    str
-        A container.
-    """
+    """Put a chart and its twin into a box that scrolls where the screen is too narrow to read them."""
     return f"\n.. container:: gg-chart\n\n{_indented(pictures.strip())}\n\n"
 
 
 def comment(text: str) -> str:
-    """Write one line that readers do not see.
-
-    Parameters
-    ----------
-    text : str
-        One line; letters, digits, blanks and hyphens.
-
-    Returns
-    -------
-    str
-        A reST comment.
-    """
+    """Write one line that readers do not see."""
     return f"\n..\n{_INDENT}{text}\n\n"
 
 
 def folded_cell(title: str, *, at_end: bool = False, wrong: bool = False, code_only: bool = False) -> str:
-    """Have the cell above folded.
-
-    Parameters
-    ----------
-    title : str
-        One line, that of the fold; shown literally.
-    at_end : bool
-        Whether it stands at the end of the page.
-    wrong : bool
-        Whether it is wrong on purpose.
-    code_only : bool
-        Whether its output stays open, and the code is folded below that.
-
-    Returns
-    -------
-    str
-        A directive; see `gpuguide_docs.show.folded_cells`.
-    """
+    """Have the cell above folded."""
     flags = {"at-end": at_end, "wrong": wrong, "code-only": code_only}
     options = "".join(f"{_INDENT}:{flag}:\n" for flag, given in flags.items() if given)
     return f"\n.. folded-cell:: {title}\n{options}\n"
 
 
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
-    """Write a box.
-
-    Parameters
-    ----------
-    title : str
-        Plain text.
-    paragraphs : iterable of str
-        Plain text each; shown literally, no markup in it acts.
-    classes : str
-        Class names.
-
-    Returns
-    -------
-    str
-        An admonition directive.
-    """
+    """Write a box."""
     body = "\n\n".join(_INDENT + _plain(paragraph) for paragraph in paragraphs)
     return f"\n.. admonition:: {_plain(title)}\n{_INDENT}:class: {classes}\n\n{body}\n\n"
 
@@ -272,24 +163,7 @@ def save_outputs(
     reads: Mapping[str, str] | None = None,
     stated: Stated | None = None,
 ) -> None:
-    """Keep outputs in a folder; its ``outputs.json`` is written last, so that half of them never count.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Made when it is missing.
-    outputs : sequence of Output or None
-        None for a cell without output.
-    reads : mapping of str to str, optional
-        Folders of recordings that the cells read, and their digests.
-    stated : Stated, optional
-        What the cells stated.
-
-    Raises
-    ------
-    gpuguide.errors.RecordingError
-        If something could not be read back; nothing is kept then.
-    """
+    """Keep outputs in a folder; its ``outputs.json`` is written last, so that half of them never count."""
     files: dict[str, bytes] = {}
     cells: list[_KeptOutput | None] = []
     for i, output in enumerate(outputs):
@@ -318,23 +192,7 @@ def _stored(text: str) -> tuple[str, ...]:
 
 
 def read_outputs(folder: Path) -> tuple[Output | None, ...]:
-    """Read the outputs that `save_outputs` kept.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        As given to it.
-
-    Returns
-    -------
-    tuple of Output or None
-        In the same order.
-
-    Raises
-    ------
-    gpuguide.errors.RecordingError
-        If the folder does not hold just that.
-    """
+    """Read the outputs that `save_outputs` kept."""
     return read_kept(folder)[0]
 
 

@@ -44,21 +44,7 @@ _DRAFT = admonition(
 
 @dataclass(frozen=True)
 class ReplayedPage:
-    """A page ready for sphinx-gallery.
-
-    Parameters
-    ----------
-    blocks : tuple of Block
-        The script's blocks as shown: with the banner, without markers.
-    outputs : tuple of str
-        reST under each block.
-    names : dict
-        For back-references, as ``identify_names`` returns it.
-    figures : tuple of pathlib.Path
-        Files written.
-    pictures : tuple of Picture
-        Shown figures in order; the first is the thumbnail.
-    """
+    """A page ready for sphinx-gallery."""
 
     blocks: tuple[Block, ...]
     outputs: tuple[str, ...]
@@ -74,31 +60,7 @@ def replay(
     blocks: Sequence[tuple[str, str, int]],
     draft: Sequence[Output | None] | None = None,
 ) -> ReplayedPage:
-    """Make a page from its script and what was recorded; nothing recorded is executed.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages.
-    state : PageState
-        Of this page.
-    script : pathlib.Path
-        ``examples/<section>/<page>.py``.
-    blocks : sequence of (type, content, lineno)
-        As sphinx-gallery parsed the script.
-    draft : sequence of Output or None, optional
-        Outputs of a preview, one for each block, shown in the place of recorded ones.
-
-    Returns
-    -------
-    ReplayedPage
-        Figures are on disk; files that did not change were not touched.
-
-    Raises
-    ------
-    sphinx.errors.ExtensionError
-        If a drawn cell fails, or states a claim that does not hold; names file and line.
-    """
+    """Make a page from its script and what was recorded; nothing recorded is executed."""
     cells = cells_from_blocks(blocks, script)
     layout = states.layout
     images = layout.gallery / script.parent.name / "images"

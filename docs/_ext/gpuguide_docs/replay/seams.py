@@ -59,14 +59,7 @@ _ORIGINAL_IDENTIFY = gen_rst.identify_names
 
 
 def moved_seams() -> list[str]:
-    """Compare the installed sphinx-gallery with what the replacements rely on.
-
-    Returns
-    -------
-    list of str
-        One sentence for each seam that moved; empty when all is well. Call it before a build, not after: a
-        build puts the replacements in place.
-    """
+    """Compare the installed sphinx-gallery with what the replacements rely on."""
     moved = []
     for name, expected in SEAMS.items():
         module, _, attribute = name.partition(".")
@@ -81,15 +74,7 @@ def moved_seams() -> list[str]:
 
 
 class Gallery:
-    """Stands in for sphinx-gallery's execution during one build.
-
-    Parameters
-    ----------
-    states : States
-        Of the pages.
-    draft : tuple of Output or None, optional
-        Outputs of the one page of a preview.
-    """
+    """Stands in for sphinx-gallery's execution during one build."""
 
     def __init__(self, states: States, draft: tuple[Output | None, ...] | None = None) -> None:
         self.states = states

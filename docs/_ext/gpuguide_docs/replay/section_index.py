@@ -28,18 +28,7 @@ Every page, in teaching order. A tile says what was found, how long the page tak
 
 
 def listed_sections(layout: Layout) -> list[tuple[Section, list[Page]]]:
-    """Give the sections that have pages, each with those whose text exists.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    list of (Section, list of Page)
-        Both in teaching order.
-    """
+    """Give the sections that have pages, each with those whose text exists."""
     pages = [page for page in read_pages(layout) if page.source(layout).is_file()]
     sections = [
         (section, [page for page in pages if page.section == section.name])
@@ -49,18 +38,7 @@ def listed_sections(layout: Layout) -> list[tuple[Section, list[Page]]]:
 
 
 def index_files(layout: Layout) -> dict[Path, str]:
-    """Write out the index of the gallery and of each section.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-
-    Returns
-    -------
-    dict of pathlib.Path to str
-        File -> reST.
-    """
+    """Write out the index of the gallery and of each section."""
     listed = listed_sections(layout)
     files = {
         layout.gallery / section.name / "index.rst": _section_index(section, pages)

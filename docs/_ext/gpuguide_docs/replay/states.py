@@ -31,23 +31,7 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class PageState:
-    """What a page can show.
-
-    Parameters
-    ----------
-    page : str
-        Name.
-    status : {"current", "stale", "missing", "pending"}
-        Stale: the code changed since. Missing: never recorded. Pending: waits for a GPU, with a reason.
-    recording : Recording or None
-        The recording, also of a stale page (never to be shown as that of the present code).
-    changed : tuple of str
-        Of a stale page, what changed.
-    reason : str
-        Of a page whose entry says so, why it waits; a current one may wait for more machine starts.
-    digest : str
-        SHA-256 of the recording's files; "" without any.
-    """
+    """What a page can show."""
 
     page: str
     status: Status
@@ -81,15 +65,7 @@ class PageState:
 
 
 class States:
-    """The states of all pages, each found out when it is first asked for.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    guide : Guide
-        How its pages are drawn.
-    """
+    """The states of all pages, each found out when it is first asked for."""
 
     def __init__(self, layout: Layout, guide: Guide) -> None:
         self.layout = layout
@@ -136,25 +112,7 @@ class States:
         return changed
 
     def __getitem__(self, name: str) -> PageState:
-        """Give the state of a page.
-
-        Parameters
-        ----------
-        name : str
-            Page in ``pages.toml``.
-
-        Returns
-        -------
-        PageState
-            Kept for the rest of the build.
-
-        Raises
-        ------
-        KeyError
-            If no page has this name.
-        gpuguide.errors.RecordingError
-            If the recording is damaged; names file and field.
-        """
+        """Give the state of a page."""
         if name not in self._known:
             self._known[name] = self._find(self.pages[name])
         return self._known[name]

@@ -27,20 +27,7 @@ _SHAPE = "gpuguide_shape"
 
 
 def sweep_gallery(layout: Layout, kept_images: Iterable[Path] | None) -> list[Path]:
-    """Delete from ``docs/gallery`` what no script accounts for.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    kept_images : iterable of pathlib.Path or None
-        Figures and thumbnails of this build; None before they are known, when images are left alone.
-
-    Returns
-    -------
-    list of pathlib.Path
-        What was deleted. Folders that the extension does not fill are never touched.
-    """
+    """Delete from ``docs/gallery`` what no script accounts for."""
     swept: list[Path] = []
     if not layout.gallery.is_dir():
         return swept

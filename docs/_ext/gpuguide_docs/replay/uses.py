@@ -29,13 +29,7 @@ def note_use(env: BuildEnvironment, layout: Layout, page: str) -> None:
 
 
 def write_states(states: States) -> None:
-    """Write down what a document depends on that shows a number or a claim of a page.
-
-    Parameters
-    ----------
-    states : States
-        Of this build; a page that did not change keeps its file, and one that is gone loses it.
-    """
+    """Write down what a document depends on that shows a number or a claim of a page."""
     folder = _folder(states.layout)
     files = {folder / f"{page}.txt": states[page] for page in states.pages}
     for path, state in files.items():

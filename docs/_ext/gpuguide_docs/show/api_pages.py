@@ -56,18 +56,7 @@ class Group(NamedTuple):
 
 
 def groups_of(env: BuildEnvironment) -> tuple[Group, ...]:
-    """Gather what the reference lists, by the sections of its index.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        After reading.
-
-    Returns
-    -------
-    tuple of Group
-        In the order of the index; empty where there is no reference.
-    """
+    """Gather what the reference lists, by the sections of its index."""
     if env not in _GROUPS:
         contents = env.tocs.get(_PAGE, nodes.bullet_list())
         _GROUPS[env] = tuple(_group(toctree) for toctree in contents.findall(addnodes.toctree))

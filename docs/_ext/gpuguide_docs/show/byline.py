@@ -114,48 +114,14 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
 
 
 def needs_text(needs: Needs) -> str:
-    """Say what a page needs.
-
-    Parameters
-    ----------
-    needs : Needs
-        From ``pages.toml``.
-
-    Returns
-    -------
-    str
-        For example ``"needs 1 GPU, 4 GB"``.
-
-    Examples
-    --------
-    >>> from gpuguide_docs.pages.pages_toml import Needs
-    >>> needs_text(Needs(1, 4)), needs_text(Needs(2, 0.5, ("Dask",))), needs_text(Needs(0))
-    ('needs 1 GPU, 4 GB', 'needs 2 GPUs, 0.5 GB, Dask', 'needs no GPU')
-    """
+    """Say what a page needs."""
     gpus = f"{needs.gpus or 'no'} GPU{'s' if needs.gpus > 1 else ''}"
     memory = [f"{needs.gib:g} GB"] if needs.gpus and needs.gib else []
     return "needs " + ", ".join([gpus, *memory, *needs.extras])
 
 
 def byline_node(site: Site, page: Page, state: PageState | None, minutes: int) -> nodes.Element:
-    """Build the byline: what the page needs, how it was measured, and what can be downloaded.
-
-    Parameters
-    ----------
-    site : Site
-        For the titles of other pages.
-    page : Page
-        The page that it stands on.
-    state : PageState or None
-        Of its recording; None for a page that measures nothing.
-    minutes : int
-        Reading time.
-
-    Returns
-    -------
-    docutils.nodes.Element
-        One line.
-    """
+    """Build the byline: what the page needs, how it was measured, and what can be downloaded."""
     parts = {"needs": _promise(site, page, minutes)}
     if state is not None:
         parts |= {"measured": _measured(state, bool(page.needs.gpus)), "downloads": _downloads(page)}

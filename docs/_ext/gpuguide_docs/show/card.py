@@ -31,22 +31,7 @@ _SHARED = "host shared during"
 
 
 def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element:
-    """Build the card.
-
-    Parameters
-    ----------
-    page : Page
-        The page that it stands on.
-    recording : Recording
-        Of that page.
-    layout : Layout
-        Where the files lie that it links and shows.
-
-    Returns
-    -------
-    docutils.nodes.Element
-        Folded; a link to `CARD_ID` opens it.
-    """
+    """Build the card."""
     rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
     rows += _field("raw files", *_raw_files(recording, layout.docs))
     rows += _field("how to cite", nodes.Text(_citation(page, recording)))
@@ -58,18 +43,7 @@ def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element
 
 
 def card_rows(recording: Recording) -> list[tuple[str, str]]:
-    """List what the card says, row by row; what a machine does not report is left out.
-
-    Parameters
-    ----------
-    recording : Recording
-        Of the page.
-
-    Returns
-    -------
-    list of (str, str)
-        Name and text.
-    """
+    """List what the card says, row by row; what a machine does not report is left out."""
     provenance = recording.provenance
     rows = [
         *_gpu(provenance),
@@ -229,22 +203,7 @@ def _raw_files(recording: Recording, docs: Path) -> Iterator[nodes.Node]:
 
 
 def download(text: str, path: str, *, up: bool = False) -> addnodes.download_reference:
-    """Link a file for readers to take away.
-
-    Parameters
-    ----------
-    text : str
-        What readers click on.
-    path : str
-        From Sphinx's source folder, or from the folder above it.
-    up : bool
-        Whether it is from the folder above.
-
-    Returns
-    -------
-    sphinx.addnodes.download_reference
-        Sphinx copies the file and sets the address.
-    """
+    """Link a file for readers to take away."""
     # Recordings lie outside the source folder, at which Sphinx begins such a path.
     target = f"/../{path}" if up else f"/{path}"
     label = nodes.inline("", text, classes=["gg-download"])

@@ -44,26 +44,7 @@ def definition_in(code: str, name: str) -> str:
 
 
 def changed_lines(new: str, old: str) -> list[int]:
-    r"""Give the lines of a kernel that the kernel above does not have; its name may differ.
-
-    Parameters
-    ----------
-    new, old : str
-        Both functions.
-
-    Returns
-    -------
-    list of int
-        From 1; empty where the whole is to be shown: it is short, or half of it changed.
-
-    Examples
-    --------
-    >>> old = "def one(x):" + "\n    pass" * 15
-    >>> changed_lines(old.replace("one", "two") + "\n    return", old)
-    [17]
-    >>> changed_lines("def two(x):\n    return", old)
-    []
-    """
+    r"""Give the lines of a kernel that the kernel above does not have; its name may differ."""
     lines, former = _unnamed(new), _unnamed(old)
     blocks = SequenceMatcher(None, former, lines, autojunk=False).get_matching_blocks()
     same = {block.b + step for block in blocks for step in range(block.size)}
@@ -81,22 +62,7 @@ def _unnamed(code: str) -> list[str]:
 
 
 def changed_node(code: str, kernel: str, above: str) -> changed_block | None:
-    """Give the code of a rung with its changed lines marked.
-
-    Parameters
-    ----------
-    code : str
-        All that the rung shows; what is not the kernel stands open.
-    kernel : str
-        The part of it that is compared.
-    above : str
-        The kernel of the rung above.
-
-    Returns
-    -------
-    changed_block or None
-        None where the whole is to be shown.
-    """
+    """Give the code of a rung with its changed lines marked."""
     changed = changed_lines(kernel, above)
     if not changed:
         return None

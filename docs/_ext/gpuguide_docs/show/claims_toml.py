@@ -19,21 +19,7 @@ _UNITS = ("s", "ratio", "text")
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure as a source document gives it.
-
-    Attributes
-    ----------
-    id : str
-        Key for the role ``claimed``.
-    source, title : str
-        ``"S0"`` to ``"S4"`` and the document's name, which readers see.
-    text : str
-        The figure in the document's words.
-    value : float
-        The same as a number, in `unit`.
-    unit : str
-        ``"s"``, ``"ratio"`` or ``"text"``.
-    """
+    """A figure as a source document gives it."""
 
     id: str
     source: str
@@ -49,23 +35,7 @@ class Claim:
 
 
 def read_claims(path: Path) -> dict[str, Claim]:
-    """Read the table of claims.
-
-    Parameters
-    ----------
-    path : Path
-        ``docs/claims.toml``; a project without the file has no claims.
-
-    Returns
-    -------
-    dict of str to Claim
-        By id, in the order of the file.
-
-    Raises
-    ------
-    ArgumentError
-        If the file is not TOML, or an entry lacks a key or has a wrong value; the message names both.
-    """
+    """Read the table of claims."""
     if not path.exists():
         return {}
     try:

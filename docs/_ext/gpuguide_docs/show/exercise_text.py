@@ -16,30 +16,7 @@ _ALLOWED = "paragraphs, lists, code, emphasis and links"
 
 
 def markdown_nodes(text: str, where: str) -> list[nodes.Node]:
-    """Turn a statement or a hint into nodes.
-
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    where : str
-        What it is, for messages.
-
-    Returns
-    -------
-    list of docutils.nodes.Node
-        Its blocks.
-
-    Raises
-    ------
-    ArgumentError
-        If it holds a heading, a picture, HTML or what else has no place there.
-
-    Examples
-    --------
-    >>> markdown_nodes("Mind the *last* block.", "a hint")[0].astext()
-    'Mind the last block.'
-    """
+    """Turn a statement or a hint into nodes."""
     tree = SyntaxTreeNode(MarkdownIt("commonmark").parse(text))
     try:
         return _blocks(tree.children)

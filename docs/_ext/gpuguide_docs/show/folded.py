@@ -12,19 +12,5 @@ def fold(summary: str, *content: nodes.Node, classes: tuple[str, ...] = ()) -> d
     """Put content under a line that is always shown, and that a click opens.
 
     These are the nodes that a ``dropdown`` of sphinx-design becomes in the end, without its card and icons.
-
-    Parameters
-    ----------
-    summary : str
-        The line.
-    *content : docutils.nodes.Node
-        What is under it.
-    classes : tuple of str
-        Class names besides ``gg-fold``.
-
-    Returns
-    -------
-    sphinx_design.dropdown.dropdown_main
-        For a document.
     """
     return dropdown_main("", dropdown_title("", summary), *content, classes=["gg-fold", *classes])

@@ -71,34 +71,12 @@ class GlossaryLinks(SphinxTransform):
 
 
 def glossary_file(docs: Path) -> Path | None:
-    """Find the glossary.
-
-    Parameters
-    ----------
-    docs : pathlib.Path
-        Sphinx's source folder.
-
-    Returns
-    -------
-    pathlib.Path or None
-        None if there is none.
-    """
+    """Find the glossary."""
     return next((path for path in (docs / "glossary.md", docs / "glossary.rst") if path.is_file()), None)
 
 
 def glossary_terms(text: str) -> list[str]:
-    """List the terms that a glossary explains, from its source: another process may read it.
-
-    Parameters
-    ----------
-    text : str
-        MyST or reStructuredText.
-
-    Returns
-    -------
-    list of str
-        In their order.
-    """
+    """List the terms that a glossary explains, from its source: another process may read it."""
     blocks = [block for _, block in _MYST.findall(text)] + _REST.findall(text)
     terms = []
     for block in blocks:

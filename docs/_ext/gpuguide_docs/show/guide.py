@@ -31,24 +31,7 @@ _STATING_MODULES = ("statements.py", "measure/session.py")
 
 
 class GpuGuideCells:
-    """The drawn cells of a page: they find ``gg``, ``plt``, ``np``, its results, facts, ceilings and arrays.
-
-    Parameters
-    ----------
-    results : mapping of str to Results
-        By the names that the page gave them.
-    facts : mapping of str to Fact
-        Recorded ones.
-    ceilings : Ceilings or None
-        What the machine can do.
-    arrays : mapping of str to KeptArray, optional
-        Those that the page kept.
-    quick : bool
-        Whether claims need not hold: the results come from a toy run, or are those of one run alone.
-    runs : sequence of (str, GpuGuideCells), optional
-        Machine start and cells of each run by itself, oldest first: a fact that the cells state is the median
-        over the starts.
-    """
+    """The drawn cells of a page; they find ``gg``, ``plt``, ``np``, its results, facts and ceilings."""
 
     def __init__(
         self,

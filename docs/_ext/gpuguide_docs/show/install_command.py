@@ -18,31 +18,12 @@ _EXTRAS = ("", "cuda12", "cuda13")
 
 
 def wheel_path() -> str:
-    """Give the path of the wheel on the site.
-
-    Returns
-    -------
-    str
-        Below the site's address.
-    """
+    """Give the path of the wheel on the site."""
     return f"_static/wheels/gpuguide-{__version__}-py3-none-any.whl"
 
 
 def pip_command(site_url: str, extra: str = "") -> str:
-    """Write the command that installs the package.
-
-    Parameters
-    ----------
-    site_url : str
-        Where the guide is served; empty gives the command for a wheel that was fetched before.
-    extra : str
-        ``"cuda12"`` or ``"cuda13"``; empty for a machine without a GPU.
-
-    Returns
-    -------
-    str
-        It names the wheel, because no package index has this package.
-    """
+    """Write the command that installs the package."""
     bracket = f"[{extra}]" if extra else ""
     if site_url:
         return f'pip install "gpuguide{bracket} @ {site_url.rstrip("/")}/{wheel_path()}"'

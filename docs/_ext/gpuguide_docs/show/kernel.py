@@ -25,23 +25,7 @@ __all__ = ["KernelDirective", "imports_and_rest", "kernel_block", "names_option"
 
 
 def names_option(text: str | None) -> list[str]:
-    """Read the option ``:names:``.
-
-    Parameters
-    ----------
-    text : str or None
-        Names separated by commas or blanks.
-
-    Returns
-    -------
-    list of str
-        At least one.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Read the option ``:names:``."""
     names = (text or "").replace(",", " ").split()
     if not names:
         raise ValueError("write the names to show, separated by commas")
@@ -49,43 +33,12 @@ def names_option(text: str | None) -> list[str]:
 
 
 def shown_source(source: ModuleSource, names: list[str]) -> str:
-    """Put definitions together as they are shown.
-
-    Parameters
-    ----------
-    source : ModuleSource
-        The module.
-    names : list of str
-        What to show, in this order.
-
-    Returns
-    -------
-    str
-        Two empty lines between functions.
-    """
+    """Put definitions together as they are shown."""
     return "\n\n\n".join(source.cut(name) for name in names)
 
 
 def imports_and_rest(code: str) -> tuple[str, str]:
-    r"""Part a cell behind the imports that it begins with.
-
-    Parameters
-    ----------
-    code : str
-        Of a cell.
-
-    Returns
-    -------
-    tuple of str
-        Both without empty lines between them; either may be empty.
-
-    Examples
-    --------
-    >>> imports_and_rest("from numba import cuda\n\nadd[1, 1](x)")
-    ('from numba import cuda', 'add[1, 1](x)')
-    >>> imports_and_rest("add[1, 1](x)")
-    ('', 'add[1, 1](x)')
-    """
+    r"""Part a cell behind the imports that it begins with."""
     imports = takewhile(lambda each: isinstance(each, ast.Import | ast.ImportFrom), ast.parse(code).body)
     end = max((each.end_lineno or 0 for each in imports), default=0)
     lines = code.split("\n")
@@ -93,22 +46,7 @@ def imports_and_rest(code: str) -> tuple[str, str]:
 
 
 def kernel_block(source: ModuleSource, names: list[str], imports: str = "") -> nodes.container:
-    """Show definitions, and leave in the document what they are.
-
-    Parameters
-    ----------
-    source : ModuleSource
-        The module.
-    names : list of str
-        What to show, in this order.
-    imports : str
-        Shown above them.
-
-    Returns
-    -------
-    docutils.nodes.container
-        With the code, and the keys ``kernel`` and ``names``.
-    """
+    """Show definitions, and leave in the document what they are."""
     code = "\n\n\n".join(filter(None, (imports, shown_source(source, names))))
     shown = nodes.container("", nodes.literal_block(code, code, language="python"), classes=["gg-kernel"])
     # The downloads find the code by these.

@@ -37,21 +37,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Done:
-    """What a rung does, in words, with its numbers and the same numbers of the rung above.
-
-    Attributes
-    ----------
-    words : str
-        The work that is counted, or what a share or a rate is of.
-    cells : tuple of Cell
-        Of declared work its count and its rate; else a share or a rate.
-    before : tuple of Cell
-        The same of the rung above, which may have none.
-    share : Cell or None
-        Of declared work, the share of its ceiling.
-    counts : str
-        The name of declared work.
-    """
+    """What a rung does, in words, with its numbers and the same numbers of the rung above."""
 
     words: str
     cells: tuple[Cell, ...]
@@ -62,23 +48,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Ladder:
-    """Rungs on one clock, each above the next, and rows beside them; all in the study's order.
-
-    Attributes
-    ----------
-    results : Results
-        Of the study.
-    clock : str
-        Of every rung.
-    rungs : tuple of str
-        Variants with a number, from 1.
-    beside : tuple of str
-        Variants without one: on another clock, wrong on purpose, or asked for.
-    wrong : frozenset of str
-        Those that are wrong on purpose.
-    sizes : tuple of int
-        At which times are listed, in rising order.
-    """
+    """Rungs on one clock, each above the next, and rows beside them; all in the study's order."""
 
     results: Results
     clock: str
@@ -221,33 +191,7 @@ def ladder_of(
     wrong: Iterable[str] = (),
     sizes: Sequence[int] = (),
 ) -> Ladder:
-    """Build the ladder of a page.
-
-    Parameters
-    ----------
-    results : Results
-        Of the study.
-    rungs : sequence of str
-        Variants that are rungs on the page, in any order.
-    beside : sequence of str
-        Variants to be shown beside them.
-    wrong : iterable of str
-        Those of the rungs that are wrong on purpose.
-    sizes : sequence of int
-        To be listed; without any, all of the study's.
-
-    Returns
-    -------
-    Ladder
-        Rungs that are wrong, or on another clock than most of the others, stand beside.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such variant or size.
-    ArgumentError
-        If the table would have too many rows, or more than three sizes.
-    """
+    """Build the ladder of a page."""
     infos = {name: results.variant(name) for name in (*rungs, *beside)}
     for size in sizes:
         results.measurement(results.variants[0].name, size)

@@ -34,21 +34,7 @@ _NOT_READ_CLASSES = frozenset(_NOT_READ_TEXT.split())
 
 @dataclass(frozen=True)
 class Reading:
-    """What stands open on a page.
-
-    Attributes
-    ----------
-    words : int
-        Of paragraphs, captions and headings; a number is one word.
-    code_lines : int
-        Lines of code that are not blank.
-    pictures : int
-        Charts, drawings, tables and strips.
-    lines_read : float
-        The lines of code; in a kernel with marked changes, each unmarked line counts a quarter.
-    words_in_tables : int
-        Of sentences in the cells of tables, which take their time but are no prose.
-    """
+    """What stands open on a page."""
 
     words: int = 0
     code_lines: int = 0
@@ -66,18 +52,7 @@ class Reading:
 
 
 def reading_of(document: nodes.Element) -> Reading:
-    """Count what there is to read on a page: words, open lines of code, and pictures.
-
-    Parameters
-    ----------
-    document : docutils.nodes.Element
-        The page, before byline and card are put on it.
-
-    Returns
-    -------
-    Reading
-        What is folded does not count, nor do exercises.
-    """
+    """Count what there is to read on a page: words, open lines of code, and pictures."""
     words, code_lines, pictures, lines_read, words_in_tables = 0, 0, 0, 0.0, 0
     for node in _read(document):
         if isinstance(node, _PROSE):
@@ -95,18 +70,7 @@ def reading_of(document: nodes.Element) -> Reading:
 
 
 def exercise_minutes(page: Page) -> int:
-    """Add up the minutes of a page's exercises.
-
-    Parameters
-    ----------
-    page : Page
-        With their names; one that is not in the pool counts nothing, because its directive says so.
-
-    Returns
-    -------
-    int
-        0 for a page without any.
-    """
+    """Add up the minutes of a page's exercises."""
     minutes = 0
     for name in page.exercises:
         try:
@@ -134,18 +98,7 @@ def _read(node: nodes.Element) -> Iterator[nodes.Element]:
 
 
 def n_words(text: nodes.Node) -> int:
-    """Count the words of a text.
-
-    Parameters
-    ----------
-    text : docutils.nodes.Node
-        A paragraph, for example.
-
-    Returns
-    -------
-    int
-        A number of the role ``measured`` is one word.
-    """
+    """Count the words of a text."""
     parts = (part.astext().split() if isinstance(part, nodes.Text) else ["1"] for part in _parts(text))
     return sum(any(letter.isalnum() for letter in word) for words in parts for word in words)
 
@@ -159,18 +112,7 @@ def _parts(node: nodes.Node) -> Iterator[nodes.Node]:
 
 
 def open_lines(code: nodes.literal_block) -> Iterator[tuple[int, float]]:
-    """Give the lines of code that stand open and are not blank.
-
-    Parameters
-    ----------
-    code : docutils.nodes.literal_block
-        In another language than Python or CUDA C++ it has none.
-
-    Yields
-    ------
-    (int, float)
-        The line, from 1, and its weight: where the changed lines are marked, each other one is a quarter.
-    """
+    """Give the lines of code that stand open and are not blank."""
     if code.get("language") not in _PYTHON:
         return
     changed: set[int] = set(code.get("changed", ()))

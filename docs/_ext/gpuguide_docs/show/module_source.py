@@ -17,25 +17,7 @@ _Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 def module_file(source: Path, module: str) -> Path:
-    """Find a module's file.
-
-    Parameters
-    ----------
-    source : Path
-        Folder that packages lie in, such as ``src``.
-    module : str
-        Dotted name.
-
-    Returns
-    -------
-    Path
-        The ``.py`` file.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none; the message names the nearest.
-    """
+    """Find a module's file."""
     path = source.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
@@ -46,15 +28,7 @@ def module_file(source: Path, module: str) -> Path:
 
 
 class ModuleSource:
-    """A module as text, definition by definition.
-
-    Parameters
-    ----------
-    source : Path
-        Folder that packages lie in.
-    module : str
-        Dotted name of the module.
-    """
+    """A module as text, definition by definition."""
 
     def __init__(self, source: Path, module: str) -> None:
         self.module = module
@@ -71,24 +45,7 @@ class ModuleSource:
         return tuple(self._definitions)
 
     def cut(self, name: str) -> str:
-        """Cut a definition out, with its decorators and the comment above it.
-
-        Parameters
-        ----------
-        name : str
-            Function, class or module-level variable.
-
-        Returns
-        -------
-        str
-            Source without a final line break. Of a long docstring the summary is kept: the reference
-            shows the rest.
-
-        Raises
-        ------
-        UnknownNameError
-            If the module defines no such name; the message names the nearest.
-        """
+        """Cut a definition out, with its decorators and the comment above it."""
         node = self._definition(name)
         decorators = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
@@ -102,18 +59,7 @@ class ModuleSource:
         return "\n".join([*lines[:start], *_summary(lines[start:stop]), *lines[stop:]])
 
     def needed(self, names: Iterable[str]) -> list[str]:
-        """List the imports that definitions need outside of their module.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Definitions that are shown together.
-
-        Returns
-        -------
-        list of str
-            Import statements: what the module itself imports, then what else it defines.
-        """
+        """List the imports that definitions need outside of their module."""
         shown = list(names)
         used = [name for shown_name in shown for name in _free_names(self._definition(shown_name))]
         wanted = dict.fromkeys(name for name in used if name not in shown and not hasattr(builtins, name))

@@ -119,29 +119,7 @@ class RuleRole(SphinxRole):
 def measured_number(
     env: BuildEnvironment, key: str, recording: Recording, *, short: bool = False
 ) -> number_node:
-    """Give the number that the role ``measured`` shows for a reference, to a directive that derives it.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        That reads the document.
-    key : str
-        The reference, as in the role.
-    recording : Recording
-        Of the page that it names.
-    short : bool
-        Whether to leave out the name of the work that is counted.
-
-    Returns
-    -------
-    number_node
-        With what hover, focus or tap shows.
-
-    Raises
-    ------
-    GpuGuideError
-        If the recording has no such number.
-    """
+    """Give the number that the role ``measured`` shows for a reference, to a directive that derives it."""
     number = resolve(parse_reference(key), recording)
     text = number.short if short else number.text
     return _node(env, key, (text, number.detail, "gg-measured"))
@@ -162,18 +140,7 @@ def unmeasured_number(env: BuildEnvironment, key: str, state: PageState) -> numb
 
 
 def why_unmeasured(state: PageState) -> str:
-    """Say why a page's numbers cannot be shown.
-
-    Parameters
-    ----------
-    state : PageState
-        Of the page; not current.
-
-    Returns
-    -------
-    str
-        One clause for readers.
-    """
+    """Say why a page's numbers cannot be shown."""
     if state.status == "pending":
         return f"waits for a GPU: {state.reason}"
     if state.status == "stale":

@@ -51,29 +51,7 @@ _CROSSOVER = re.compile(
 
 @dataclass(frozen=True)
 class Reference:
-    """What stands inside the role ``measured``.
-
-    Attributes
-    ----------
-    page : str
-        Name of the page; empty for the page that the reference stands on.
-    kind : {"cell", "counter", "crossover", "fact"}
-        A quantity or a counter of one variant at one size, where one variant overtakes another, or a single
-        fact.
-    name : str
-        Name of the study or the fact.
-    variant, quantity, baseline : str
-        Of a cell; `baseline` only with the quantity ``speedup``, and the name of a counter with ``counter``.
-    work : str
-        Of a cell, the declared work that the quantity is of; with ``work`` and ``gain`` always, with ``rate``
-        and ``share`` where it is meant.
-    size : int
-        Of a cell; 0 otherwise.
-    pair : tuple of str
-        The two variants of a crossover.
-    side : str
-        ``""`` for the whole bracket, else ``"slower_at"`` or ``"faster_at"``.
-    """
+    """What stands inside the role ``measured``."""
 
     page: str
     kind: Literal["cell", "counter", "crossover", "fact"]
@@ -88,23 +66,7 @@ class Reference:
 
 
 def parse_reference(text: str) -> Reference:
-    """Read a reference.
-
-    Parameters
-    ----------
-    text : str
-        For example ``"sort_search:sort[cupy, 4096**2].speedup(numpy)"``.
-
-    Returns
-    -------
-    Reference
-        The parts; nothing is looked up yet.
-
-    Raises
-    ------
-    ArgumentError
-        If the text does not follow the grammar; the message shows it.
-    """
+    """Read a reference."""
     outer = _PAGE.fullmatch(text.strip())
     if outer is None:
         raise ArgumentError(f"{text!r} is not a reference: {_HINT}.")
@@ -143,28 +105,7 @@ def _cell(page: str, match: re.Match[str], text: str) -> Reference:
 
 
 def parse_size(text: str) -> int:
-    """Work out a size written as an integer expression.
-
-    Parameters
-    ----------
-    text : str
-        Integers joined by ``+``, ``-``, ``*`` and ``**``.
-
-    Returns
-    -------
-    int
-        Its value.
-
-    Raises
-    ------
-    ArgumentError
-        If it holds anything else or is not positive.
-
-    Examples
-    --------
-    >>> parse_size("4096**2"), parse_size("10**6"), parse_size("65_536")
-    (16777216, 1000000, 65536)
-    """
+    """Work out a size written as an integer expression."""
     try:
         size = _evaluate(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError):
@@ -196,17 +137,7 @@ def _evaluate(node: ast.expr) -> int:
 
 @dataclass(frozen=True)
 class Number:
-    """A measured number, ready to be shown.
-
-    Attributes
-    ----------
-    text : str
-        Value and unit.
-    detail : str
-        Subject or ratio, machine starts and samples, range, size, remarks and machine.
-    short : str
-        The text without the name of the work that it counts, for where that stands beside it.
-    """
+    """A measured number, ready to be shown."""
 
     text: str
     detail: str
@@ -214,23 +145,7 @@ class Number:
 
 
 def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
-    """Say on which machine a recording was made, on how many starts of it, and on which day.
-
-    Parameters
-    ----------
-    recording : Recording
-        With its former runs.
-    gpu : bool
-        Whether the page needs a GPU; one that does not was measured on the machine's CPU.
-    starts : bool
-        Whether to say on how many starts; not where that is said already.
-
-    Returns
-    -------
-    str
-        For example ``"NVIDIA H200, one machine start, 21 November 2026"``; of several runs the day is that of
-        the newest: ``"NVIDIA H200, 3 machine starts, latest on 21 November 2026"``.
-    """
+    """Say on which machine a recording was made, on how many starts of it, and on which day."""
     provenance = recording.provenance
     day = date.fromisoformat(provenance.utc_date[:10])
     with_gpu = gpu and provenance.gpu not in ("", "none")
@@ -249,25 +164,7 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
 
 
 def resolve(reference: Reference, recording: Recording) -> Number:
-    """Look a reference up in its page's recording.
-
-    Parameters
-    ----------
-    reference : Reference
-        As parsed.
-    recording : Recording
-        Of the page that it names.
-
-    Returns
-    -------
-    Number
-        Text and detail for readers.
-
-    Raises
-    ------
-    UnknownNameError
-        If study, fact, variant, size or quantity is not in the recording; the message names the nearest.
-    """
+    """Look a reference up in its page's recording."""
     if reference.kind == "fact":
         if reference.name not in recording.facts:
             raise unknown("fact or study", reference.name, [*recording.facts, *recording.studies])

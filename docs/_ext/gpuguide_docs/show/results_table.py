@@ -23,18 +23,7 @@ __all__ = ["ChecksDirective", "ClaimsDirective", "FindingDirective", "ResultsDir
 
 
 def download_stem(page: str, study: str) -> str:
-    """Name the files in which readers download a study.
-
-    Parameters
-    ----------
-    page, study : str
-        Names.
-
-    Returns
-    -------
-    str
-        Path from Sphinx's source folder, without suffix.
-    """
+    """Name the files in which readers download a study."""
     return f"gallery/downloads/{page}-{study}"
 
 

@@ -487,18 +487,7 @@ def _of_size(ladder: Ladder, cell: Cell) -> str:
 
 
 def strip_table(strip: nodes.Element) -> nodes.table:
-    """Turn a strip into a table with one row, for formats without strips.
-
-    Parameters
-    ----------
-    strip : docutils.nodes.Element
-        With its cells; those without content are left out.
-
-    Returns
-    -------
-    docutils.nodes.table
-        Titles above, numbers below.
-    """
+    """Turn a strip into a table with one row, for formats without strips."""
     cells = [cell for cell in strip.findall(strip_cell) if cell.children]
     group = nodes.tgroup(cols=len(cells))
     group += [nodes.colspec(colwidth=1) for _ in cells]

@@ -26,25 +26,7 @@ _BEFORE, _AFTER = "Search.setIndex(", ")"
 
 
 def in_order(index: str, about: dict[str, dict[str, int]] | None = None) -> str:
-    """Sort the places of titles and of index entries, which Sphinx lists as its processes finish.
-
-    Parameters
-    ----------
-    index : str
-        ``searchindex.js`` as Sphinx writes it.
-    about : dict of dict, optional
-        What the search is to know besides: document -> stem -> how much it says of the document.
-
-    Returns
-    -------
-    str
-        The same with each list of places sorted.
-
-    Raises
-    ------
-    ValueError
-        The text is not what Sphinx writes.
-    """
+    """Sort the places of titles and of index entries, which Sphinx lists as its processes finish."""
     content = _read(index)
     for lists in ("alltitles", "indexentries"):
         # A document's own title has no anchor, but None.

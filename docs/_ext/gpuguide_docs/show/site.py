@@ -30,13 +30,7 @@ _SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
 
 
 class Site:
-    """Pages, claims and recordings of one project; everything is read once.
-
-    Parameters
-    ----------
-    layout : Layout
-        Where the project lies.
-    """
+    """Pages, claims and recordings of one project; everything is read once."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -52,130 +46,39 @@ class Site:
         return read_claims(self.layout.docs / "claims.toml")
 
     def page(self, name: str) -> Page:
-        """Find a page by its name.
-
-        Parameters
-        ----------
-        name : str
-            As in ``pages.toml``.
-
-        Returns
-        -------
-        Page
-            Its entry.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is none; the message names the nearest.
-        """
+        """Find a page by its name."""
         for page in self.pages:
             if page.name == name:
                 return page
         raise unknown("page", name, [page.name for page in self.pages])
 
     def page_of(self, docname: str) -> Page | None:
-        """Find the page that a Sphinx document shows.
-
-        Parameters
-        ----------
-        docname : str
-            For example ``"gallery/first_kernels/first_kernel"``.
-
-        Returns
-        -------
-        Page or None
-            None for hand-written documents.
-        """
+        """Find the page that a Sphinx document shows."""
         return next((page for page in self.pages if page.docname == docname), None)
 
     def state(self, name: str, env: BuildEnvironment | None = None) -> PageState:
-        """How a page's recording stands.
-
-        Parameters
-        ----------
-        name : str
-            Name of the page.
-        env : BuildEnvironment, optional
-            Environment that reads a document which shows something of that page: it is then read again
-            whenever the recording or its state changes.
-
-        Returns
-        -------
-        PageState
-            Current, stale, missing or pending.
-
-        Raises
-        ------
-        UnknownNameError
-            If there is no such page.
-        RecordingError
-            If the recording is damaged, which ends the build.
-        """
+        """How a page's recording stands."""
         state = states_of(self.layout)[self.page(name).name]
         if env is not None:
             note_use(env, self.layout, name)
         return state
 
     def drawing(self, state: PageState) -> Drawing:
-        """Give what the drawn cells of a page come to.
-
-        Parameters
-        ----------
-        state : PageState
-            Of the page.
-
-        Returns
-        -------
-        Drawing
-            Nothing unless the page's recording is current.
-
-        Raises
-        ------
-        GpuGuideError
-            If a drawn cell raises, or states a claim that does not hold.
-        """
+        """Give what the drawn cells of a page come to."""
         try:
             return drawing_of(states_of(self.layout), state)
         except CellError as error:
             raise GpuGuideError(f"drawing failed, {error}") from error
 
     def recording(self, state: PageState) -> Recording | None:
-        """Give the recording that may be shown, with the facts that the page's drawn cells state.
-
-        Parameters
-        ----------
-        state : PageState
-            Of a page.
-
-        Returns
-        -------
-        Recording or None
-            None unless it is current.
-
-        Raises
-        ------
-        GpuGuideError
-            If a drawn cell raises, or states a claim that does not hold.
-        """
+        """Give the recording that may be shown, with the facts that the page's drawn cells state."""
         if state.shown is None:
             return None
         return replace(state.shown, facts={**state.shown.facts, **self.drawing(state).stated.facts})
 
 
 def site_of(env: BuildEnvironment) -> Site:
-    """Site of the project that Sphinx builds.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        Sphinx's environment, which roles, directives and transforms know.
-
-    Returns
-    -------
-    Site
-        Read anew in each build.
-    """
+    """Site of the project that Sphinx builds."""
     return _SITES[env]
 
 

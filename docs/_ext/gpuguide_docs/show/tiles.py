@@ -51,19 +51,7 @@ class tile_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its
 
 
 def note_tile(env: BuildEnvironment, docname: str, minutes: int, answer: Iterable[nodes.Element]) -> None:
-    """Remember what the tiles of a page say.
-
-    Parameters
-    ----------
-    env : BuildEnvironment
-        That reads the page.
-    docname : str
-        Sphinx's name of the page.
-    minutes : int
-        Reading time.
-    answer : iterable of docutils.nodes.Element
-        The paragraphs of its answer.
-    """
+    """Remember what the tiles of a page say."""
     _tiles(env)[docname] = _Tile(minutes, tuple(finding_in(answer)))
 
 
@@ -75,19 +63,7 @@ def _tiles(env: BuildEnvironment) -> dict[str, _Tile]:
 
 
 def finding_in(answer: Iterable[nodes.Element]) -> list[nodes.Node]:
-    """Give the first sentence of an answer that has a measured number.
-
-    Parameters
-    ----------
-    answer : iterable of docutils.nodes.Element
-        Paragraphs.
-
-    Returns
-    -------
-    list of docutils.nodes.Node
-        Text, literals and numbers without their tips; empty where no sentence has a number, or one is not
-        measured yet.
-    """
+    """Give the first sentence of an answer that has a measured number."""
     for sentence in (each for paragraph in answer for each in _sentences(paragraph)):
         numbers = [part for part in sentence if isinstance(part, number_node)]
         if numbers and not any("gg-unmeasured" in number["classes"] for number in numbers):

@@ -77,23 +77,6 @@ def measure_fresh_processes(n_processes: int = 1) -> Seconds:
     """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
 
     One more process runs first and is not counted, so that the others find the files in memory.
-
-    Parameters
-    ----------
-    n_processes : int
-        Pairs of processes that count.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds, one for each pair: ``"imports"``, ``"first"``, ``"later"`` with an empty cache,
-        ``"cached_imports"``, ``"cached"`` with a filled one, and with a GPU ``"context"``,
-        ``"kernel_compile"``, ``"kernel_call"``.
-
-    Raises
-    ------
-    FirstCallError
-        A process failed, or did not find what the one before had written.
     """
     taken: Seconds = {}
 
@@ -149,27 +132,6 @@ def time_compiling(
     """Time how long @njit compiles a function for the types of its arguments, anew each time.
 
     One turn comes first and is not counted: it loads what the compiler needs.
-
-    Parameters
-    ----------
-    function : callable
-        In the Python that Numba compiles.
-    arguments : tuple
-        What it is to be called with.
-    n_turns : int
-        How many samples to take.
-    **options
-        Of ``numba.njit``: ``parallel=True``, ``fastmath=True``.
-
-    Returns
-    -------
-    list of float
-        Seconds, one for each turn.
-
-    Raises
-    ------
-    ArgumentError
-        `n_turns` is below 1.
 
     Examples
     --------

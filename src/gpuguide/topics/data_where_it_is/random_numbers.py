@@ -124,23 +124,7 @@ def _sums(x: Any) -> tuple[float, ...]:
 
 
 def time_drawing(n: int) -> dict[str, list[float]]:
-    """Draw `n` numbers in each way, check them, and time it until they are there.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds of each sample, by the names of `DRAWS`; of the slow ones there are fewer.
-
-    Raises
-    ------
-    MismatchError
-        What was drawn does not look like uniform random numbers.
-    """
+    """Draw `n` numbers in each way, check them, and time it until they are there."""
     gpu, clock = gpu_clock(), SystemClock()
     out = np.zeros(n, np.float32)
     out += 1  # so that its memory has been touched

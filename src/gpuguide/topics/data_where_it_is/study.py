@@ -176,18 +176,7 @@ def _vectors(
 
 
 def rounding(results: Results) -> dict[str, float]:
-    """Say how far scalar products of the most random pairs are from their sum in float64.
-
-    Parameters
-    ----------
-    results : Results
-        Of the study, with what its checks found.
-
-    Returns
-    -------
-    dict of str to float
-        The sum, ``"right"``, and how far off: ``"off_numpy"``, ``"off_numpy_threads"``, ``"off_cupy"``.
-    """
+    """Say how far scalar products of the most random pairs are from their sum in float64."""
     checks = {
         check.variant: check
         for check in results.checks

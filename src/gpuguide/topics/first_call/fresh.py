@@ -96,23 +96,6 @@ def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
 
     None of them is the first on its machine: call the same functions in this process beforehand, so that
     files of libraries and compiler are in memory.
-
-    Parameters
-    ----------
-    n_turns : int
-        How many samples of each.
-
-    Returns
-    -------
-    samples : dict of str to list of float
-        ``"empty_imports"``, ``"filled_det_1"``, ``"copied_whole"`` ... -> seconds, one for each turn.
-    kernels : dict of str to int
-        Kernels in the cache after the first ufunc (``"ufunc"``), and at the end of each process.
-
-    Raises
-    ------
-    FirstCallError
-        A process failed, or compiled although it should have found everything.
     """
     taken: Samples = {}
     kernels: dict[str, int] = {}

@@ -38,23 +38,7 @@ def first_call() -> None:
 
 
 def measure_first_call(n_processes: int = 1) -> dict[str, tuple[float, ...]]:
-    """Time the first call in fresh processes with empty kernel caches.
-
-    Parameters
-    ----------
-    n_processes : int
-        Processes that count; one more runs first.
-
-    Returns
-    -------
-    dict of str to tuple of float
-        ``"whole"`` and each of `PARTS` -> seconds, one for each process.
-
-    Raises
-    ------
-    FirstCallError, subprocess.CalledProcessError
-        A process failed.
-    """
+    """Time the first call in fresh processes with empty kernel caches."""
     printed: list[list[int]] = []
 
     def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:

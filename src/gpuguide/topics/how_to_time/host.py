@@ -70,22 +70,7 @@ TIMERS: Mapping[str, Callable[[], int]] = {
 def launches(
     launch: Callable[[], Any], synchronize: Callable[[], Any], n_turns: int
 ) -> dict[str, list[float]]:
-    """Time launches under each remedy, one sample of each per turn, none of them left out.
-
-    Parameters
-    ----------
-    launch : callable
-        Queues one kernel.
-    synchronize : callable
-        Waits until the queue is empty.
-    n_turns : int
-        How many samples of each; their order is shuffled anew in each turn.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds per launch, by the names of `REMEDIES`.
-    """
+    """Time launches under each remedy, one sample of each per turn, none of them left out."""
 
     def launch_all() -> None:
         for _ in range(N_LAUNCHES):
@@ -134,18 +119,7 @@ def _in_turns(
 
 
 def defences(root: Path = Path("/")) -> int | None:
-    """Count the faults of the processor that Linux defends this machine against.
-
-    Parameters
-    ----------
-    root : pathlib.Path
-        Where ``sys`` lies.
-
-    Returns
-    -------
-    int or None
-        How many; None where the system does not tell.
-    """
+    """Count the faults of the processor that Linux defends this machine against."""
     faults = list((root / "sys/devices/system/cpu/vulnerabilities").glob("*"))
     if not faults:
         return None

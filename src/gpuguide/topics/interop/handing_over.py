@@ -173,13 +173,7 @@ def _delay(ns: int) -> None:
 
 
 def timeline(in_order: bool, n: int = 2**26, n_writes: int = 8) -> np.ndarray:
-    """Let CuPy write into an array again and again, and PyTorch add it up, with events around both.
-
-    Returns
-    -------
-    numpy.ndarray, shape (1, 2, 2)
-        When CuPy's writing began and ended, and when PyTorch's reading did, in seconds.
-    """
+    """Let CuPy write into an array again and again, and PyTorch add it up, with events around both."""
     cp = cupy()
     hand_over = (
         pytorch().from_dlpack if in_order else partial(pytorch().as_tensor, device="cuda")

@@ -26,14 +26,7 @@ except Exception as error:
 
 
 def outcomes(codes: Iterable[str], more: str = "", timeout_s: float = 60) -> dict[str, str]:
-    """Evaluate expressions one after the other in a fresh process, with CuPy, Numba and PyTorch at hand.
-
-    Returns
-    -------
-    dict of str to str
-        Expression -> what it gave or raised; ``"ended the process"`` with the last words of the one that
-        did, and ``"not reached"`` for those after it.
-    """
+    """Evaluate expressions one after the other in a fresh process, with CuPy, Numba and PyTorch at hand."""
     chosen = list(codes)
     tries = "".join(_TRY.format(number=i, code=code) for i, code in enumerate(chosen))
     done = subprocess.run(

@@ -99,11 +99,6 @@ def measure_first_calls() -> dict[str, float]:
     """Return the seconds of each route's first call, and keep what was compiled for them.
 
     CuPy then finds those kernels in this process's cache, and need not compile them twice.
-
-    Raises
-    ------
-    FirstCallError
-        The process failed; the message ends with what it printed.
     """
     said: dict[str, float] = {}
 

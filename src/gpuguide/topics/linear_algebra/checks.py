@@ -44,18 +44,6 @@ _kernel = raw_kernel(SOURCE, "largest_off")
 def largest_off(x: Any, y: Any = None, *, of: int = ZEROS) -> float:
     """Return by how much x is off, at its worst; NaN if it holds one.
 
-    Parameters
-    ----------
-    x, y : array
-        In one memory. With `y`, x is compared with it.
-    of : int
-        Otherwise what x is compared with: ``ZEROS``, the ``IDENTITY``, or any ``UPPER`` triangular matrix.
-
-    Returns
-    -------
-    float
-        The largest magnitude of a difference.
-
     Examples
     --------
     >>> largest_off(np.array([1.0, -3.0])), largest_off(np.array([1.0, 2.0]), np.array([1.0, 2.5]))
@@ -224,11 +212,6 @@ class ProductCheck:
 
     A product of whole numbers is multiplied by random whole numbers, a vector of weights, and compared with
     what two products of a matrix and a vector give. One wrong element changes it. All of it is exact.
-
-    Parameters
-    ----------
-    eps : float, optional
-        What the factors are rounded to; by default that of their dtype.
 
     Examples
     --------

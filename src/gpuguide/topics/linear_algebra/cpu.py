@@ -24,11 +24,6 @@ NAMES = (
 def one_thread() -> Iterator[None]:
     """Let NumPy's linear algebra run on one thread meanwhile.
 
-    Raises
-    ------
-    BackendError
-        NumPy uses another library than OpenBLAS.
-
     Examples
     --------
     >>> with one_thread():

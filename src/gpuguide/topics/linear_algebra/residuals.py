@@ -18,14 +18,7 @@ _LINES = 32
 
 
 def residuals() -> dict[str, float]:
-    """Return the residuals of each routine on both sides, for the inputs that are timed.
-
-    Returns
-    -------
-    dict of str to float
-        ``"qr_numpy"``, ``"qr_cupy"`` ... -> the residual, divided by what must be of its size, in units of
-        eps, the distance from 1 to the next number of the dtype.
-    """
+    """Return the residuals of each routine on both sides, for the inputs that are timed."""
     found = {}
     for plan, size, residual, numpy, cupy_ in (
         (study.qr_study(), 1024**2, of_factors, qr_numpy, qr_cupy),

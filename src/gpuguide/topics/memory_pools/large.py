@@ -49,11 +49,6 @@ class Cube:
     """The cube on the GPU, and the ways to triple and square it.
 
     Everything must happen on one stream, because CuPy's pool does not hand memory from one to another.
-
-    Parameters
-    ----------
-    edge : int
-        Its length in elements; it takes 8 * edge**3 bytes.
     """
 
     def __init__(self, edge: int) -> None:

@@ -14,15 +14,7 @@ _MOVES = ("ld", "st", "mov", "atom", "red", "shfl")
 
 @dataclass(frozen=True)
 class FloatInstructions:
-    """Instructions of PTX, as they are written: those of a loop count once.
-
-    Attributes
-    ----------
-    float32, float64 : int
-        Arithmetic and comparisons, by the type that they work on.
-    conversions : int
-        From float32 to float64 or back.
-    """
+    """Instructions of PTX, as they are written: those of a loop count once."""
 
     float32: int
     float64: int

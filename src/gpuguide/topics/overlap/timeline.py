@@ -35,13 +35,7 @@ def pinned_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def timeline(n_streams: int, n_chunks: int = 8) -> np.ndarray:
-    """Take chunks to the GPU and back once more, with an event before and after each step.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n_chunks, 3, 2)
-        For each chunk, when copy in, product and copy out began and ended, in seconds.
-    """
+    """Take chunks to the GPU and back once more, with an event before and after each step."""
     cp = cupy()
     x_host, out_host = pinned_rows(n_chunks * CHUNK)
     turns = buffers(n_streams)

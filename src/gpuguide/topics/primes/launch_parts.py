@@ -26,26 +26,6 @@ def time_launch_per_number(
 ) -> dict[str, tuple[float, ...]]:
     """Time the test of some numbers, one launch each, as a whole and in parts, in turns.
 
-    Parameters
-    ----------
-    numbers : sequence of int
-        What is tested.
-    n_turns : int
-        How often; both ways of timing take turns, and turns in which others used the host's processor may
-        be left out.
-
-    Returns
-    -------
-    dict of str to tuple of float
-        ``"whole"`` and each of `PARTS` -> seconds per number, one for each turn.
-
-    Raises
-    ------
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        There is no number or no turn.
-
     Examples
     --------
     >>> try:

@@ -31,16 +31,6 @@ def checked_limit(limit: int) -> int:
 def small_primes(upper: int) -> np.ndarray:
     """Return all primes below a number, by the sieve of Eratosthenes.
 
-    Parameters
-    ----------
-    upper : int
-        One more than the largest number that is looked at.
-
-    Returns
-    -------
-    ndarray of int64, shape (k,)
-        In increasing order.
-
     Examples
     --------
     >>> small_primes(12).tolist()

@@ -25,15 +25,6 @@ ALONE_BELOW = 2**13  # fewer look-ups take less time than waking the threads
 class SparseDictionary:
     """A million keys between 1 and ten million, each with a string of eight characters.
 
-    Attributes
-    ----------
-    keys : ndarray of int32, shape (1_000_000,)
-        Sorted, each once.
-    words : ndarray of uint64, shape (1_000_000,)
-        The strings, eight bytes each; ``words.view("S8")`` shows them.
-    coarse, fine : ndarray of int32
-        Where the keys of each bucket of 64 and of 8 numbers begin; see `bucket_starts`.
-
     Examples
     --------
     >>> dictionary = example_dictionary()

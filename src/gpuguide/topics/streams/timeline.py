@@ -34,13 +34,7 @@ PRIORITIES = {"default": 0, "high": -5}
 
 
 def timeline(n_streams: int, edge: int = 6000) -> np.ndarray:
-    """Invert two matrices once more, with an event before and after each.
-
-    Returns
-    -------
-    numpy.ndarray, shape (1, 2, 2)
-        Begin and end of the first and of the second inverse, in seconds.
-    """
+    """Invert two matrices once more, with an event before and after each."""
     cp = cupy()
     matrices = [cp.asarray(x) for x in inverses_study().make_inputs(edge**2, exact=False)]
     cp.cuda.Device().synchronize()  # these streams would not wait for the copies

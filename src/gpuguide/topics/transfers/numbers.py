@@ -90,13 +90,6 @@ class NumbersCheck:
 class Held:
     """An array of the numbers in one kind of memory, as long as any that was asked for so far.
 
-    Parameters
-    ----------
-    make : callable
-        ``make(n)`` returns an array with the first `n` numbers.
-    undo : callable, optional
-        Called with the array before it is let go of.
-
     Examples
     --------
     >>> held = Held(lambda n: numbers(np, 0, n))

@@ -363,19 +363,7 @@ def _layers(n: int, dtype: Any) -> Traffic:
 
 
 def timed_once(n_layers: int) -> dict[str, list[float]]:
-    """Time three calls that are too slow for a study, once each.
-
-    Parameters
-    ----------
-    n_layers : int
-        How many layers are multiplied.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds of the checked calls: ``"convolution_one_thread"``, SciPy's direct convolution of the image;
-        ``"product_one_thread"``, NumPy's loop; ``"product_pageable"``, CuPy with pageable copies.
-    """
+    """Time three calls that are too slow for a study, once each."""
     image, layers = convolution_study(), product_study()
     direct = cpu_variant("convolution_one_thread", convolution.convolve_direct, allocates=True)
     loop = cpu_variant("product_one_thread", product.product_numpy)
@@ -394,20 +382,7 @@ def timed_once(n_layers: int) -> dict[str, list[float]]:
 
 
 def returning(n_bytes: int = 2**28, n_turns: int = 3) -> dict[str, list[float]]:
-    """Time when x.set returns, and when the numbers have arrived, from pageable and from pinned memory.
-
-    Parameters
-    ----------
-    n_bytes : int
-        How much is copied.
-    n_turns : int
-        How many samples of each.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds: ``"returns_pageable"``, ``"arrives_pageable"``, ``"returns_pinned"``, ``"arrives_pinned"``.
-    """
+    """Time when x.set returns, and when the numbers have arrived, from pageable and from pinned memory."""
     gpu, clock, n = gpu_clock(), SystemClock(), n_bytes // 8
     x = cupy().empty(n)
 
@@ -430,21 +405,7 @@ def returning(n_bytes: int = 2**28, n_turns: int = 3) -> dict[str, list[float]]:
 
 
 def preparing(n_bytes: int = 2**28, n_turns: int = 3) -> dict[str, list[float]]:
-    """Time how long it takes to get memory on the host: written once, pinned, and registered.
-
-    Parameters
-    ----------
-    n_bytes : int
-        How much.
-    n_turns : int
-        How many samples of each.
-
-    Returns
-    -------
-    dict of str to list of float
-        Seconds: ``"touch"`` to make an array of NumPy and write it once, ``"register"`` to pin that array
-        where it is, ``"pin"`` to have CUDA make one in pinned memory.
-    """
+    """Time how long it takes to get memory on the host: written once, pinned, and registered."""
     runtime, clock = cupy().cuda.runtime, SystemClock()
 
     def turn() -> dict[str, float]:

@@ -18,25 +18,6 @@ def host_time_while_busy(call: Callable[[], Any], n_samples: int = 20) -> list[f
     """Time how long a call keeps the host while the GPU has other work, for `BUSY_NS` nanoseconds.
 
     A call that only launches returns at once; one that waits for the stream takes as long as the work.
-
-    Parameters
-    ----------
-    call : callable
-        Puts work into CuPy's current stream.
-    n_samples : int
-        How many samples to take.
-
-    Returns
-    -------
-    list of float
-        Seconds, one for each sample.
-
-    Raises
-    ------
-    NoGpuError
-        There is no GPU.
-    ArgumentError
-        `n_samples` is below 1.
     """
     if n_samples < 1:
         raise ArgumentError(f"Expected at least 1 sample; got {n_samples}.")
