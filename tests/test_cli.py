@@ -211,7 +211,7 @@ def test_the_list_says_what_the_first_line_of_study_says(tmp_path: Path) -> None
 @pytest.mark.parametrize("topic", catalogue.topic_names())
 def test_the_studies_of_a_topic_have_names_of_their_own(topic: str) -> None:
     """Else one would hide the other, in `gpuguide run` and in the recording."""
-    assert len(catalogue.studies(topic)) == sum(1 for _ in catalogue._makers(topic))
+    assert len(catalogue.studies(topic)) == sum(1 for _ in catalogue._studies(topic))
 
 
 def test_the_list_has_a_line_for_each_topic_by_section(

@@ -60,7 +60,7 @@ def studies(topic: str) -> dict[str, Study]:
                 "download its notebook."
             )
         raise unknown("topic", topic, topic_names())
-    return {study.name: study for study in (make() for make in _makers(topic))}
+    return {study.name: study for study in _studies(topic)}
 
 
 def entries(root: Path | None = None) -> tuple[Entry, ...]:
@@ -96,10 +96,8 @@ def _study_files(topic: str) -> tuple[Path, ...]:
     made = [
         path
         for path, text in texts.items()
-        if "study(" in text  # few have that, and only these are worth parsing
-        and any(
-            isinstance(node, ast.FunctionDef) and _is_study_name(node.name) for node in ast.parse(text).body
-        )
+        # Few have these words, and only these files are worth parsing.
+        if "tudy(" in text and any(map(_is_study, ast.parse(text).body))
     ]
     return tuple(sorted(made, key=lambda path: path.stem != "study"))
 
@@ -108,6 +106,29 @@ def _about(topic: str) -> str:
     files = _study_files(topic)
     tree = ast.parse(files[0].read_text(encoding="utf-8") if files else "")
     return (ast.get_docstring(tree) or "").partition("\n")[0]
+
+
+def _is_study(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "Study"
+    return isinstance(node, ast.FunctionDef) and _is_study_name(node.name)
+
+
+def _studies(topic: str) -> Iterator[Study]:
+    from gpuguide.measure.study import Study
+
+    for path in _study_files(topic):
+        module = import_module(f"gpuguide.topics.{topic}.{path.stem}")
+        for name, value in vars(module).items():
+            if isinstance(value, Study) and name in _assigned(path):
+                yield value
+    yield from (make() for make in _makers(topic))
+
+
+def _assigned(path: Path) -> set[str]:
+    """Names that a module gives to studies of its own; others it may import from another topic."""
+    nodes = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if _is_study(node)]
+    return {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets}
 
 
 def _makers(topic: str) -> Iterator[Callable[[], Study]]:

@@ -41,7 +41,7 @@ def assert_rejects(study: Study, right: Right, size: int, *, tolerance: bool = F
         return call
 
     def verdict(call: Callable[..., None]) -> Any:
-        return replace(study, variants=(host_variant(call),), baseline="").check_all([size])
+        return replace(study, variants=(host_variant(call),), baseline="", in_place=False).check_all([size])
 
     report = verdict(spoiled(lambda result: None))
     assert len(report) == 2

@@ -20,10 +20,10 @@ from topic_sizes import SIZES
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import topics
-from gpuguide.catalogue import _is_outdated, _makers, studies, topic_names
-from gpuguide.errors import ArgumentError, UnknownNameError
+from gpuguide.catalogue import _is_outdated, studies, topic_names
+from gpuguide.errors import ArgumentError
 from gpuguide.machine.device import EXAMPLE_DEVICE
-from gpuguide.measure.edited import kernels_in
+from gpuguide.measure import plan
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.recordings.recording import Recording
@@ -53,9 +53,7 @@ CUBES = (0, 1, 8, 27, 11**3, 32**3)
 MATRICES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
 BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 
-# None, one, and one more than a block: the simulator runs 14 000 threads a second, and has no warps.
-FEW = (0, 1, 257)
-# Where these do not fit. Primes have a test of their own: with short segments, so that their ends are met.
+# Of studies that do not say it themselves. Primes have a test of their own, with short segments.
 SIMULATED = {
     "agnostic.contrast": (0, 1, 4, 31**2, 33**2),
     "benchmark_well.warm": (257,),
@@ -65,7 +63,6 @@ SIMULATED = {
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
     "divergence.divisors": (0, 1, 2, 2049),
-    "first_kernel.increment": (0, 1, 1025),
     "grids_2d_3d.matrix": (0, 1, 31 * 33),
     "grids_2d_3d.box": (0, 1, 7 * 9 * 11),
     "how_to_time.qr": (1, 4, 64, 33**2),
@@ -237,7 +234,7 @@ def test_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..
     """On whole numbers and on random ones, at sizes of no whole warps and blocks."""
     wanted, expected = {}, []
     for name, study in STUDIES.items():
-        sizes = SIMULATED.get(name, FEW)
+        sizes = SIMULATED.get(name, study.small)
         names = CHOSEN.get(name, [v.name for v in study.variants if simulated(v)])
         if sizes and names and not name.startswith(("primes.", "segmented_sieve.")):
             wanted[name] = sizes, names
@@ -252,34 +249,9 @@ def test_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..
 def test_a_study_rejects_wrong_variants(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that writes nothing, one element off, shifted by one, and twice the tolerance."""
     monkeypatch.setattr(convolution, "EDGE", 64)  # of by_kernel's image, whatever the size of the study
-    right = RIGHT.get(name, STUDIES[name].reference)
+    right = RIGHT.get(name, STUDIES[name].answer or STUDIES[name].reference)
     assert right is not None
     assert_rejects(STUDIES[name], right, small(name), tolerance=name in ROUNDED)
-
-
-# A reader's own kernels -------------------------------------------------------------------------------------
-
-
-def full_name(function: Callable[..., Any]) -> str:
-    return f"{function.__module__.removeprefix('gpuguide.topics.')}.{function.__name__}"
-
-
-@pytest.mark.parametrize("make", [make for topic in topic_names() for make in _makers(topic)], ids=full_name)
-def test_every_function_that_makes_a_study_takes_kernels(make: Callable[..., Study]) -> None:
-    with pytest.raises(UnknownNameError, match="Unknown kernel 'no_kernel'"):
-        make(kernels={"no_kernel": max})
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_whatever_a_study_uses_can_be_exchanged(name: str) -> None:
-    """No copy of a launcher is left with the old one, in whatever way it gets at its kernel."""
-    own = kernels_in(variant.call for variant in STUDIES[name].variants)
-    for kernel, old in own.items():
-        new = "other\ntext" if isinstance(old, str) else lambda *arguments: None
-        with_new = replace(STUDIES[name], kernels={kernel: new})
-        left = kernels_in(variant.call for variant in with_new.variants)
-        assert not any(each is old for each in left.values()), kernel
-    assert kernels_in(variant.call for variant in STUDIES[name].variants) == own
 
 
 # Launches ---------------------------------------------------------------------------------------------------
@@ -326,6 +298,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
     monkeypatch.setattr(
         CUDADispatcher, "__getitem__", lambda kernel, shape: lambda *args: seen.append((kernel, args))
     )
+    monkeypatch.setattr(plan, "current_stream", lambda: 0)
     monkeypatch.setattr(maximum, "multiprocessors", lambda: 2)
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     return seen
@@ -359,8 +332,10 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
     return {"argvalues": pairs, "ids": [f"{name}.{variant.name}" for name, variant in pairs]}
 
 
-# There the launch alone is timed, and the arrays are the study's own.
-CHECKING = [pair for pair in launchers() if not pair[0].startswith("launch_overhead")]
+# A kernel with a grid is launched by the study alone, on arrays of its own.
+CHECKING = [
+    pair for pair in launchers() if pair[1].grid is None and not pair[0].startswith("launch_overhead")
+]
 # Buckets, and the rest of a last tile.
 FREE = {
     "kernel_families.total": (0,),
@@ -435,7 +410,7 @@ def test_every_kernel_compiles_for_sm_90(name: str, variant: Variant, launches: 
     """Without a spill or a call: device functions are inlined."""
     from numba import typeof
 
-    variant.call(*arguments(STUDIES[name], variant, small(name)))
+    variant.on(small(name), tuple(arguments(STUDIES[name], variant, small(name))))()
     kernels = {kernel: tuple(map(typeof, launched)) for kernel, launched in launches}
     assert kernels
     for kernel, signature in kernels.items():
@@ -488,7 +463,6 @@ class OnDevice(np.ndarray):
 PINNED_COPIES = {
     "why_gpu.polynomial": "polynomial_gpu",
     "sort_search.sort": "",
-    "first_kernel.increment": "increment_grid",
 }
 
 

@@ -20,6 +20,7 @@ from gpuguide.errors import ArgumentError, BackendError
 __all__ = [
     "RawKernel",
     "array_module",
+    "cp",
     "cublas",
     "cuda",
     "cupy",
@@ -73,11 +74,21 @@ def cupy() -> Any:
         if error.name != "cupy":
             raise _broken("CuPy", error) from error
         raise BackendError(
-            "CuPy is not installed. Install the one for your CUDA version: 'pip install cupy-cuda13x' "
-            "(driver 580 or newer) or 'pip install cupy-cuda12x' (driver 525 or newer)."
+            "CuPy is not installed. Install the one for your CUDA version: pip install 'cupy-cuda13x[ctk]' "
+            "(driver 580 or newer) or pip install 'cupy-cuda12x[ctk]' (driver 525 or newer)."
         ) from None
     except Exception as error:
         raise _broken("CuPy", error) from error
+
+
+class _CuPy:
+    """CuPy under the name that readers know, imported when it is first asked for something."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(cupy(), name)
+
+
+cp: Any = _CuPy()
 
 
 def numba() -> Any:
@@ -227,6 +238,15 @@ class RawKernel:
         if shared_bytes > _SHARED_BYTES_WITHOUT_ASKING:
             kernel.max_dynamic_shared_size_bytes = shared_bytes
         kernel(grid, block, tuple(args), shared_mem=shared_bytes)
+
+    def on(
+        self, grid: tuple[int, ...], block: tuple[int, ...], args: Sequence[Any], shared_bytes: int = 0
+    ) -> Callable[[], None]:
+        """Return the launch with everything made ready, for a clock that is to see nothing else."""
+        kernel = self.compiled
+        if shared_bytes > _SHARED_BYTES_WITHOUT_ASKING:
+            kernel.max_dynamic_shared_size_bytes = shared_bytes
+        return functools.partial(kernel, grid, block, tuple(args), shared_mem=shared_bytes)
 
 
 def raw_kernel(source: str, name: str, options: Sequence[str] = ()) -> RawKernel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,9 +98,9 @@ class Trial:
         return self._buffers[key]
 
     def call(self, variant: Variant) -> Callable[[], Any]:
-        """Return the variant's call on its buffers, without arguments."""
+        """Return the variant's call on its buffers; a kernel is bound to the current stream."""
         arguments = self.buffers(variant).arguments(variant.arrays, with_output=variant.takes_output)
-        return partial(variant.call, *arguments)
+        return variant.on(self.size, arguments)
 
     def on_stream(self, variant: Variant) -> AbstractContextManager[Any]:
         """Return the context that a variant runs in: the GPU clock's stream for GPU variants."""
@@ -187,7 +187,7 @@ class Trial:
         zone = buffers.damage()
         if zone:
             raise MismatchError(f"it wrote outside its arrays, {zone}. Check the bounds of its indices.")
-        changed = buffers.changed_input(but_first=variant.mutates)
+        changed = buffers.changed_input(but_first=bool(variant.mutates))
         if changed:
             raise MismatchError(
                 f"it changed input {changed[0]} at flat index {changed[1]:,}. "

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError, unknown
+from gpuguide.machine.backends import RawKernel, current_stream, numba
 from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.buffers import blocks, first_difference
 from gpuguide.measure.edited import Kernels, exchanged
@@ -27,15 +28,20 @@ __all__ = [
     "Plan",
     "Variant",
     "check_sizes",
+    "cpu",
     "cpu_variant",
     "cupy_variant",
     "description",
+    "end_to_end",
     "end_to_end_variant",
     "first_line",
     "generator",
+    "gpu",
+    "kernel",
     "kernel_variant",
     "naming_options",
     "one_of",
+    "per_element",
     "refuse_options",
     "size_text",
     "streaming_traffic",
@@ -86,7 +92,7 @@ class Variant:
         Unique in its study; what results and the text call it.
     call : callable
         ``call(*inputs, out)`` fills ``out``; with `allocates`, ``call(*inputs)`` returns the result; with
-        `mutates`, ``call(*inputs)`` leaves it in its first input.
+        `mutates`, ``call(*inputs)`` leaves it in its first input. With `grid`, a kernel that takes the same.
     label : str
         For charts; by default the name with spaces.
     device : str
@@ -101,8 +107,13 @@ class Variant:
         pinned memory, which the GPU copies by itself.
     threads : int, optional
         CPU threads that it uses.
+    grid : callable, optional
+        ``grid(n)`` returns blocks and threads per block of the kernel's launch at a size, and, as a third,
+        bytes of dynamic shared memory. The kernel is configured once, outside of all clocks, and never
+        launched on no elements.
     traffic : callable, optional
-        ``traffic(n, dtype)`` returns the `Traffic` of one call.
+        ``traffic(n, dtype)`` returns the `Traffic` of one call; by default the study's, unless the call is
+        timed from end to end.
     work : mapping of str to callable
         What else a call does, counted exactly on the host: ``{"warp_steps": count}``. ``count(n)`` returns an
         integer; if it has a parameter `dtype`, it is called as ``count(n, dtype)``.
@@ -110,15 +121,17 @@ class Variant:
         For some of the work, the most that a GPU can do per second: ``ceiling(device)`` computes it from the
         `DeviceInfo`.
     mutates, allocates : bool
-        See `call`.
+        See `call`; by default `mutates` is the study's ``in_place``.
     simulatable : bool
         Whether Numba's simulator can run it.
     batchable : bool
         Whether several calls may follow one another within a sample.
     max_size : int, optional
-        Largest size that it can run at; for larger ones, a row says `max_size_reason`.
+        Largest size that it runs at; for larger ones, a row says `max_size_reason`.
     max_size_reason : str
-        Why.
+        Why; by default, to keep the run short.
+    missing : str or callable
+        Why it cannot run here, such as a library that is not installed; ``""`` if it can.
     note : str
         One sentence; by default the first line of the call's docstring.
     target : str
@@ -150,16 +163,18 @@ class Variant:
     clock: str = "device"
     arrays: str = "cupy"
     threads: int | None = None
+    grid: Callable[[int], tuple[Any, ...]] | None = None
     traffic: Callable[[int, np.dtype[Any]], Traffic] | None = None
     # Mappings have no hash, and the name alone identifies a variant.
     work: Mapping[str, Callable[..., int]] = field(default_factory=dict, hash=False)
     work_ceilings: Mapping[str, Callable[[DeviceInfo], float]] = field(default_factory=dict, hash=False)
-    mutates: bool = False
+    mutates: bool | None = None
     allocates: bool = False
     simulatable: bool = True
     batchable: bool = True
     max_size: int | None = None
     max_size_reason: str = ""
+    missing: str | Callable[[], str] = ""
     note: str = ""
     target: str = ""
     output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
@@ -179,7 +194,7 @@ class Variant:
 
     def _check(self) -> None:
         where = f"Variant {self.name!r}"
-        if not callable(self.call):
+        if not (self.grid or callable(self.call)):
             raise ArgumentError(f"{where}: call must be callable; got {self.call!r}.")
         one_of(where, "device", self.device, _DEVICES)
         one_of(where, "clock", self.clock, _CLOCKS)
@@ -221,6 +236,22 @@ class Variant:
                 raise ArgumentError(f"{where}: work_ceilings: {unknown('work', name, self.work)}")
         if self.work_ceilings and self.device == "cpu":
             raise ArgumentError(f"{where}: work_ceilings are those of a GPU, and it runs on the CPU.")
+
+    def why_missing(self) -> str:
+        """Say why it cannot run here; empty if it can."""
+        return self.missing() if callable(self.missing) else self.missing
+
+    def on(self, size: int, arguments: tuple[Any, ...]) -> Callable[[], Any]:
+        """Return the call on its arguments; a kernel is configured here, so clocks see the launch alone."""
+        if self.grid is None:
+            return functools.partial(self.call, *arguments)
+        if size == 0:
+            return lambda: None  # CUDA knows no empty grid
+        blocks, threads, *shared = self.grid(size)
+        if isinstance(self.call, RawKernel):
+            return self.call.on(_axes(blocks), _axes(threads), arguments, *shared)
+        kernel: Any = self.call
+        return functools.partial(kernel[(blocks, threads, current_stream(), *shared)], *arguments)
 
     def counted(self, size: int, dtype: np.dtype[Any], device: DeviceInfo | None) -> tuple[Work, ...]:
         """Count the work of one call, and compute its ceilings if the GPU is known."""
@@ -270,8 +301,49 @@ class Variant:
             threads=self.threads,
             source=f"{getattr(call, '__module__', None) or type(call).__module__}.{name}",
             allocates=self.allocates,
-            mutates=self.mutates,
+            mutates=bool(self.mutates),
         )
+
+
+def _axes(extent: Any) -> tuple[int, ...]:
+    return extent if isinstance(extent, tuple) else (extent,)
+
+
+def kernel(call: Any, label: str, grid: Callable[[int], tuple[Any, ...]], **options: Any) -> Variant:
+    """Return a variant that launches a kernel on views made once, timed by the GPU's clock."""
+    raw: dict[str, Any] = {"simulatable": False} if isinstance(call, RawKernel) else {"arrays": "numba"}
+    return _variant(call, label, raw | options, grid=grid)
+
+
+def gpu(call: Any, label: str, **options: Any) -> Variant:
+    """Return a variant on CuPy arrays, timed by the GPU's clock; the simulator has none of them."""
+    return _variant(call, label, options, simulatable=False)
+
+
+def end_to_end(call: Any, label: str, **options: Any) -> Variant:
+    """Return a variant that takes host arrays to the GPU, timed from the call until the result is back."""
+    return _variant(call, label, options, clock="end_to_end", simulatable=False)
+
+
+def cpu(call: Any, label: str, threads: int | str = 1, **options: Any) -> Variant:
+    """Return a variant on the CPU, timed by the host's clock; on one thread, several, or "all" of Numba's."""
+    n_threads = int(numba().get_num_threads()) if threads == "all" else threads
+    return _variant(call, label, options, device="cpu", clock="host", threads=n_threads)
+
+
+def _variant(call: Any, label: str, options: dict[str, Any], **fixed: Any) -> Variant:
+    """Name a variant after its function; `up_to` and `because` are the largest size and why."""
+    given = fixed | options
+    if "up_to" in given:
+        given["max_size"] = given.pop("up_to")
+    if "because" in given:
+        given["max_size_reason"] = given.pop("because")
+    return Variant(given.pop("name", None) or _own_name(call), call, label, **given)
+
+
+def _own_name(call: Any) -> str:
+    inner = _innermost(call)
+    return str(getattr(inner, "__name__", None) or getattr(inner, "name", ""))
 
 
 def kernel_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
@@ -294,6 +366,18 @@ def cpu_variant(
 ) -> Variant:
     """Return a variant on the CPU, timed by the host's clock."""
     return Variant(name, call, label=label, device="cpu", clock="host", threads=threads, **options)
+
+
+def per_element(
+    *, reads: float, writes: float, flops: float = 0, unit: str = "fp32"
+) -> Callable[[int, Any], Traffic]:
+    """Make the traffic of a call that reads and writes whole arrays of the study's dtype, each once."""
+
+    def traffic(n: int, dtype: Any) -> Traffic:
+        n_bytes = n * np.dtype(dtype).itemsize
+        return Traffic(int(reads * n_bytes), int(writes * n_bytes), int(flops * n), unit)
+
+    return traffic
 
 
 def streaming_traffic(
@@ -319,8 +403,10 @@ def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> No
 
 
 def _innermost(call: Any) -> Any:
-    # A partial has neither a name nor a docstring of its own.
-    return _innermost(call.func) if isinstance(call, functools.partial) else call
+    # A partial has neither a name nor a docstring of its own, and a compiled function those of its source.
+    if isinstance(call, functools.partial):
+        return _innermost(call.func)
+    return getattr(call, "py_func", call)
 
 
 def first_line(thing: object) -> str:
@@ -386,6 +472,10 @@ class Plan:
     size_name: str = "elements"
     input_note: str = ""
     baseline: str = ""
+    traffic: Callable[[int, np.dtype[Any]], Traffic] | None = None
+    in_place: bool = False
+    small: tuple[int, ...] = (0, 1, 257)
+    answer: Callable[..., Any] | None = None
     # Not kept: it only changes the variants' calls.
     kernels: InitVar[Kernels] = None
 
@@ -394,7 +484,8 @@ class Plan:
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise ArgumentError(f"Study: name must be an identifier; got {self.name!r}.")
         where = f"Study {self.name!r}"
-        object.__setattr__(self, "variants", _variants(where, self.variants, kernels))
+        given = _variants(where, self.variants, kernels)
+        object.__setattr__(self, "variants", tuple(map(self._completed, given)))
         object.__setattr__(self, "sizes", check_sizes(where, self.sizes))
         one_of(where, "cache", self.cache, _CACHES)
         self._check_judge(where)
@@ -406,6 +497,18 @@ class Plan:
             ) from None
         if self.baseline and self.baseline not in [variant.name for variant in self.variants]:
             raise ArgumentError(f"{where}: baseline: {unknown('variant', self.baseline, self.names)}")
+
+    def _completed(self, variant: Variant) -> Variant:
+        """Fill in what a variant leaves to its study."""
+        left: dict[str, Any] = {}
+        if variant.mutates is None:
+            left["mutates"] = self.in_place and not variant.allocates
+        if variant.traffic is None and variant.clock != "end_to_end":
+            left["traffic"] = self.traffic
+        if variant.max_size and not variant.max_size_reason:
+            size = size_text(variant.max_size)
+            left["max_size_reason"] = f"left out above {size} {self.size_name} to keep the run short"
+        return replace(variant, **left)
 
     def _check_judge(self, where: str) -> None:
         if not callable(self.inputs):

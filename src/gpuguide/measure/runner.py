@@ -158,6 +158,8 @@ class Runner:
             return "no GPU on this machine"
         if variant.max_size is not None and size > variant.max_size:
             return variant.max_size_reason or f"not made for sizes above {variant.max_size:,}"
+        if missing := variant.why_missing():
+            return missing
         return "" if variant.needs_gpu else self._forecast.reason(variant.name, size)
 
     def _skip(self, variant: Variant, size: int, reason: str) -> None:
@@ -535,8 +537,9 @@ def make_cells(
     """Make the timers of one variant at one size: they warm up and choose how to time it."""
     with trial.on_stream(variant):
         trial.buffers(variant).restore()  # the time of a call may depend on its data
-    kept = KeptCall(trial.call(variant)) if variant.allocates else None
-    call = kept or trial.call(variant)
+        once = trial.call(variant)
+    kept = KeptCall(once) if variant.allocates else None
+    call = kept or once
     reset = trial.buffers(variant).reset if variant.mutates else None
     # The gate has warmed up a slow call; two more would use up most of the cell's budget.
     known_ns = trial.call_ns.get(variant.name, 0)

@@ -84,6 +84,14 @@ class Study(Plan):
         What the inputs look like, in one sentence.
     baseline : str
         Variant that speed-ups are taken against.
+    traffic : callable, optional
+        ``traffic(n, dtype)`` returns the `Traffic` of one call; a variant may have its own.
+    in_place : bool
+        Whether the calls leave the result in their first input; a variant may differ.
+    small : sequence of int
+        Sizes at which the tests check the variants in Numba's simulator.
+    answer : callable, optional
+        With `check`, a function that computes a right answer, which the tests spoil.
     kernels : mapping of str to callable, optional
         Name -> kernel or launcher; the variants use it instead of their own one with that name.
 
@@ -210,7 +218,7 @@ class Study(Plan):
         machine = current().machine
         # Every launcher must take n = 0, although nothing can be timed there.
         chosen = self.sizes if sizes is None else check_sizes(f"Study {self.name!r}", sizes, least=0)
-        reasons = {variant.name: _cannot_run(variant, machine) for variant in self.chosen(variants)}
+        reasons = {v.name: _cannot_run(v, machine) or v.why_missing() for v in self.chosen(variants)}
         able = [variant for variant in self.chosen(variants) if not reasons[variant.name]]
         results = []
         for size in chosen:

@@ -86,7 +86,7 @@ def warm_up(cp: Any, x: Any) -> None:
     cuda = numba_cuda()
 
     @cuda.jit
-    def halve(y):  # type: ignore[no-untyped-def]
+    def halve(y):
         i = cuda.grid(1)
         if i < y.size:
             y[i] = y[i] / 2
