@@ -21,7 +21,6 @@ from gpuguide.measure.runner import KeptCall, Progress
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.step_timer import StepTimer
 from gpuguide.measure.study import Study
-from gpuguide.measure.timing import Samples
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import Traffic, Work
 
@@ -570,25 +569,6 @@ class TestOtherClocks:
         assert len(set(seen[1:])) == 1  # whatever is timed was also checked there
         assert set(made.measurement("copies", 1000).samples_ns) == {MS}
 
-    def test_first_calls_are_timed_in_processes_after_the_check(self, monkeypatch):
-        lab, targets = Lab(), []
-
-        def time_first_call(target, *, n_discarded):
-            targets.append((target, n_discarded))
-            return Samples((5,), method="process")
-
-        monkeypatch.setattr(runner, "time_first_call", time_first_call)
-        names = {"first": "a.b:one", "second": "a.b:two", "third": "a.c:one"}
-        variants = [
-            lab.gpu_variant(name, clock="first_call", target=target) for name, target in names.items()
-        ]
-        made = lab.run(study_of(*variants, lab.gpu_variant()))
-        # One process a module comes before and does not count.
-        assert targets == [("a.b:one", 1), ("a.b:two", 0), ("a.c:one", 1)]
-        assert made.measurement("first", 1000).samples_ns == (5,)
-        assert made.measurement("first", 1000).method == "process"
-        assert [check.kind for check in made.checks if check.variant == "first"] == ["exact", "random"]
-
 
 class TestResults:
     """What a run returns."""
@@ -685,8 +665,6 @@ CPU = {"device": "cpu", "clock": "host"}
         ({"arrays": "host"}, "host arrays need clock='end_to_end'"),
         ({"arrays": "pinned"}, "pinned arrays need clock='end_to_end'"),
         ({"mutates": True, "allocates": True}, "cannot both"),
-        ({"clock": "first_call"}, "need each other"),
-        ({"target": "a:b"}, "need each other"),
         ({"threads": 0}, "threads must be an integer of at least 1; got 0"),
         ({"max_size": "big"}, "max_size must be an integer of at least 1; got 'big'"),
     ],

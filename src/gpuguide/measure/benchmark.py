@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from gpuguide.machine.cuda_errors import explain
 from gpuguide.machine.default_stream import launches_leave_it
 from gpuguide.measure.clocks import DELAY_SOURCE, MAX_DELAY_NS, GpuClock, HostClock
 from gpuguide.measure.session import Machine, current
-from gpuguide.measure.stopping import median
 from gpuguide.measure.timing import (
     Call,
     HostTimer,

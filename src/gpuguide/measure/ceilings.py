@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from gpuguide.machine import backends
 from gpuguide.machine.backends import RawKernel, raw_kernel
 from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
-from gpuguide.measure.stopping import median
 from gpuguide.measure.timing import (
     Call,
     DeviceTimer,

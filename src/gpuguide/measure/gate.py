@@ -15,10 +15,11 @@ from gpuguide.machine.backends import is_device_array
 from gpuguide.machine.memory import HOST, Space
 from gpuguide.measure.buffers import Buffers
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
-from gpuguide.measure.plan import Check, Plan, Variant, size_text
+from gpuguide.measure.plan import Check, Plan, Variant
 from gpuguide.measure.reference import Difference, Expected, expect
 from gpuguide.measure.step_timer import StepTimer
 from gpuguide.results.records import CheckResult
+from gpuguide.results.units import format_size
 
 __all__ = ["Trial"]
 
@@ -73,7 +74,7 @@ class Trial:
 
     def describe_bytes(self) -> str:
         """Describe the size, and the bytes of inputs and output, in words."""
-        shown = f"{size_text(self.size)} {self.plan.size_name}"
+        shown = f"{format_size(self.size)} {self.plan.size_name}"
         try:
             shape, dtype = self.spec
         except MemoryError:

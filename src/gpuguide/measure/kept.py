@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.results.arrays import KeptArray
+from gpuguide.results.arrays import MOST_ARRAY_BYTES, KeptArray
 
-__all__ = ["MOST_BYTES", "bytes_of", "written_down"]
-
-# Not taken from `results`, of which only the records belong to the harness.
-MOST_BYTES = 128 * 1024
-"""The most bytes for all arrays of a page together."""
+__all__ = ["bytes_of", "written_down"]
 
 _KINDS = "biufc"  # booleans, integers, floats, complex numbers
 _WIDEST = 16
@@ -37,9 +33,9 @@ def written_down(array: Any) -> KeptArray:
             "expected an array of booleans, integers, floats or complex numbers of at most "
             f"{_WIDEST} bytes; got dtype {plain.dtype}."
         )
-    if plain.nbytes > MOST_BYTES:
+    if plain.nbytes > MOST_ARRAY_BYTES:
         raise ArgumentError(
-            f"expected an array of at most {MOST_BYTES} bytes; got {plain.nbytes}. Take fewer "
+            f"expected an array of at most {MOST_ARRAY_BYTES} bytes; got {plain.nbytes}. Take fewer "
             "elements, or a smaller dtype."
         )
     little = np.ascontiguousarray(plain, plain.dtype.newbyteorder("<"))

@@ -22,6 +22,7 @@ from gpuguide.measure.edited import Kernels, exchanged
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo, Work
+from gpuguide.results.units import format_size
 
 __all__ = [
     "Check",
@@ -43,7 +44,6 @@ __all__ = [
     "one_of",
     "per_element",
     "refuse_options",
-    "size_text",
     "streaming_traffic",
 ]
 
@@ -52,7 +52,7 @@ C = TypeVar("C")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEVICES = ("gpu", "cpu")
-_CLOCKS = ("device", "end_to_end", "host", "first_call")
+_CLOCKS = ("device", "end_to_end", "host")
 _ARRAYS = ("cupy", "numba", "host", "pinned")
 _CACHES = ("warm", "cold")
 
@@ -99,7 +99,7 @@ class Variant:
         ``"gpu"`` or ``"cpu"``.
     clock : str
         ``"device"`` (GPU time, and the launch apart), ``"end_to_end"`` (from the call until the result is
-        there, copies included), ``"host"`` (CPU variants), ``"first_call"`` (fresh processes).
+        there, copies included) or ``"host"`` (CPU variants).
     arrays : str
         The kind of arrays that the call gets: ``"cupy"``, ``"numba"`` (views made once) or ``"host"``. CPU
         variants always get host arrays; end-to-end ones do unless they ask for ``"numba"``: then the data is
@@ -134,8 +134,6 @@ class Variant:
         Why it cannot run here, such as a library that is not installed; ``""`` if it can.
     note : str
         One sentence; by default the first line of the call's docstring.
-    target : str
-        For ``clock="first_call"``: ``"module:function"``, called without arguments in each fresh process.
     output : callable, optional
         ``output(n, dtype)`` returns shape and dtype of its result, if that is laid out differently from the
         study's. The study's `check` must then handle both.
@@ -176,7 +174,6 @@ class Variant:
     max_size_reason: str = ""
     missing: str | Callable[[], str] = ""
     note: str = ""
-    target: str = ""
     output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
 
     def __post_init__(self) -> None:
@@ -209,7 +206,7 @@ class Variant:
                 raise ArgumentError(f"{where}: {name} must be an integer of at least 1; got {value!r}.")
 
     def _contradiction(self) -> str:
-        if self.device == "cpu" and self.clock not in ("host", "first_call"):
+        if self.device == "cpu" and self.clock != "host":
             return f"a CPU variant is timed by clock='host'; got {self.clock!r}."
         if self.device == "gpu" and self.clock == "host":
             return "clock='host' is for CPU variants; a GPU one takes 'device' or 'end_to_end'."
@@ -217,8 +214,6 @@ class Variant:
             return f"{self.arrays} arrays need clock='end_to_end', so that the copies are in the time."
         if self.mutates and self.allocates:
             return "it cannot both allocate its result and leave it in its first input; set one of the two."
-        if (self.clock == "first_call") != bool(self.target):
-            return "clock='first_call' and target='module:function' need each other."
         return ""
 
     def _check_work(self, where: str) -> None:
@@ -263,7 +258,7 @@ class Variant:
             if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
                 raise ArgumentError(
                     f"Variant {self.name!r}: work {name!r} must be counted exactly, as an integer of at "
-                    f"least 0; got {n!r} at {size_text(size)}."
+                    f"least 0; got {n!r} at {format_size(size)}."
                 )
             ceiling = self.work_ceilings.get(name) if device else None
             made.append(Work(name, int(n), float(ceiling(device)) if ceiling and device else None))
@@ -506,7 +501,7 @@ class Plan:
         if variant.traffic is None and variant.clock != "end_to_end":
             left["traffic"] = self.traffic
         if variant.max_size and not variant.max_size_reason:
-            size = size_text(variant.max_size)
+            size = format_size(variant.max_size)
             left["max_size_reason"] = f"left out above {size} {self.size_name} to keep the run short"
         return replace(variant, **left)
 
@@ -660,20 +655,6 @@ def _bytes_an_element(plan: Plan, variant: Variant) -> str:
     n = plan.sizes[-1]
     moved = variant.traffic(n, np.dtype(plan.dtype))
     return f"{(moved.bytes_read + moved.bytes_written) / n:.3g}"
-
-
-def size_text(size: int) -> str:
-    """Write a size as a power of ten or two if it is one, else with its digits in groups.
-
-    Not `gpuguide.results.units`, because the output of recorded cells and the reasons for empty rows are
-    data.
-    """
-    digits = str(size)
-    if size >= 1000 and digits == "1" + "0" * (len(digits) - 1):
-        return f"10^{len(digits) - 1}"
-    if size >= 1024 and size & (size - 1) == 0:
-        return f"2^{size.bit_length() - 1}"
-    return f"{size:,}".replace(",", " ") if size >= 10_000 else digits
 
 
 def _right(plan: Plan) -> str:

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine.backends import array_module, is_device_array
+from gpuguide.machine.backends import array_module
 from gpuguide.machine.cpu import assign, in_threads
 from gpuguide.machine.memory import Space
-from gpuguide.measure import checking_kernels
 from gpuguide.measure.buffers import blocks
 
 __all__ = ["Difference", "Expected", "Tolerance", "expect"]
@@ -230,9 +229,6 @@ class Expected:
         xp = array_module(output)
         flat = _bits_of_booleans(xp.ascontiguousarray(output).reshape(-1))
         beside = [x.reshape(-1) for x in operands if _is_operand(x, output.shape)]
-        # One kernel for all dtypes in one pass: CuPy's functions would compile several per dtype, 0.3 s each.
-        if is_device_array(output) and len(beside) <= checking_kernels.MAX_OPERANDS:
-            return self._by_kernel(xp, flat, beside)
         expected = self._on(xp, "values")
         magnitude = self._on(xp, "magnitude")
 
@@ -245,20 +241,6 @@ class Expected:
 
         parts = list(blocks(flat.size, _HOST_BLOCK if xp is np else _DEVICE_BLOCK))
         each = in_threads(one, parts, flat.nbytes if xp is np else 0)
-        return _joined(each, parts)
-
-    def _by_kernel(self, xp: Any, flat: Any, beside: list[Any]) -> Difference:
-        expected, magnitude = self._on(xp, "values"), self._on(xp, "magnitude")
-        # Only what did not fit into the GPU's memory is compared in parts.
-        whole = all(x is None or is_device_array(x) for x in (expected, magnitude))
-        parts = list(blocks(flat.size, max(flat.size, 1) if whole else _DEVICE_BLOCK))
-        each = []
-        for part in parts:
-            scale = _part(xp, magnitude, part) if self.factor else None
-            row = checking_kernels.compare(
-                flat[part], xp.asarray(expected[part]), [x[part] for x in beside], scale, self.factor
-            )
-            each.append(Difference(row.largest, row.tolerance, row.n_wrong, row.first_wrong))
         return _joined(each, parts)
 
     def _on(self, xp: Any, name: str) -> Any:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from statistics import median
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -21,12 +22,11 @@ from gpuguide.machine.device import DeviceInfo
 from gpuguide.machine.memory import is_out_of_memory
 from gpuguide.measure.ceilings import check_plausible
 from gpuguide.measure.clocks import GpuClock, HostClock
-from gpuguide.measure.first_call import time_first_call
 from gpuguide.measure.gate import Trial
 from gpuguide.measure.host_pace import SHARED_NOTE
-from gpuguide.measure.plan import Plan, Variant, generator, size_text
+from gpuguide.measure.plan import Plan, Variant, generator
 from gpuguide.measure.session import Session
-from gpuguide.measure.stopping import MAX_SAMPLES, SLOW_NS, enough, has_two_modes, median
+from gpuguide.measure.stopping import MAX_SAMPLES, SLOW_NS, enough, has_two_modes
 from gpuguide.measure.timing import (
     BUDGET_S,
     CPU_BUDGET_S,
@@ -42,6 +42,7 @@ from gpuguide.measure.timing import (
 )
 from gpuguide.results.records import CheckResult, Measurement
 from gpuguide.results.results import Results
+from gpuguide.results.units import format_size
 
 __all__ = ["Cell", "CpuForecast", "KeptCall", "Progress", "Rounds", "Runner"]
 
@@ -83,7 +84,7 @@ class CpuForecast:
         if expected <= CPU_LIMIT_S:
             return ""
         return (
-            f"skipped: {size_text(before)} took {seconds:.2f} s, so {size_text(size)} would take about "
+            f"skipped: {format_size(before)} took {seconds:.2f} s, so {format_size(size)} would take about "
             f"{expected:.{1 if expected < 10 else 0}f} s; the limit is {CPU_LIMIT_S:g} s"
         )
 
@@ -184,8 +185,6 @@ class Runner:
         for variant in variants:
             if reason := self._too_slow(trial, variant):
                 self._skip(variant, trial.size, reason)
-            elif variant.clock == "first_call":
-                self._first_call(variant, trial.size)
             else:
                 rounds.add(variant, self._budget_s(variant, cells_left))
         rounds.run()
@@ -212,24 +211,6 @@ class Runner:
         limit_s = BUDGET_S if variant.needs_gpu else CPU_BUDGET_S
         share_s = self.session.remaining_s() / cells_left
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
-
-    def _first_call(self, variant: Variant, size: int) -> None:
-        module = variant.target.partition(":")[0]
-        # Once per session is enough: a discarded process only brings a module's files into memory.
-        known = self.session.modules_in_memory
-        with self.session.steps.step("first calls"):
-            samples = time_first_call(variant.target, n_discarded=0 if module in known else 1)
-        known.add(module)
-        self.measurements.append(
-            Measurement(
-                variant.name,
-                size,
-                "first_call",
-                samples.ns,
-                tuple(range(len(samples.ns))),
-                method=samples.method,
-            )
-        )
 
     def _keep(self, cell: Cell, size: int) -> None:
         info = self.session.machine.info
@@ -412,7 +393,7 @@ class Rounds:
         return any("thermal" in reason for reason in throttle)
 
     def _warning(self, discarded: int, hot: int) -> str:
-        where = f"{size_text(self.trial.size)} {self.trial.plan.size_name}"
+        where = f"{format_size(self.trial.size)} {self.trial.plan.size_name}"
         again = "1 round was" if discarded == 1 else f"{discarded} rounds were"
         kept = f", {hot} kept although the GPU was too hot" if hot else ""
         return f"thermal slowdown at {where}: {again} measured again{kept}"

@@ -18,9 +18,9 @@ from gpuguide.machine.memory import HOST, Space, device_space, free_pools, pinne
 from gpuguide.measure.ceilings import measure
 from gpuguide.measure.clocks import CupyClock, GpuClock, HostClock, SystemClock
 from gpuguide.measure.host_pace import PaceSince
-from gpuguide.measure.kept import MOST_BYTES, bytes_of, written_down
+from gpuguide.measure.kept import bytes_of, written_down
 from gpuguide.measure.step_timer import StepTimer
-from gpuguide.results.arrays import KeptArray
+from gpuguide.results.arrays import MOST_ARRAY_BYTES, KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.records import ClaimResult, Fact
 from gpuguide.results.results import Results
@@ -83,7 +83,6 @@ class Session:
     peak_memory_bytes: int = field(default=0, init=False)
     clocks_seen: list[ClockReading] = field(default_factory=list, init=False)
     steps: StepTimer = field(default_factory=StepTimer)
-    modules_in_memory: set[str] = field(default_factory=set, init=False)
     given_machine: Machine | None = None
     host_pace: PaceSince = field(init=False)
 
@@ -155,9 +154,9 @@ class Session:
         self._refuse_twice("array", name, self.arrays)
         # Outside of a page, an array replaces one of the same name, so only the new one counts.
         n_bytes = bytes_of({**self.arrays, name: new}.values())
-        if n_bytes > MOST_BYTES:
+        if n_bytes > MOST_ARRAY_BYTES:
             raise ArgumentError(
-                f"keep {name!r}: the arrays of a page may have {MOST_BYTES} bytes in all; with this "
+                f"keep {name!r}: the arrays of a page may have {MOST_ARRAY_BYTES} bytes in all; with this "
                 f"one they have {n_bytes}. Keep fewer elements, or a smaller dtype."
             )
         self.arrays[name] = new

@@ -1,18 +1,14 @@
-"""When there are enough samples, and when their median misleads.
-
-`gpuguide.results` computes medians and intervals too, for display. Whatever decides how many samples are
-taken, or is written into a recording, is computed here: only `measure` is part of the harness, so
-changing these rules asks for a decision, and a change in `results` cannot alter a number.
-"""
+"""When there are enough samples, and when their median misleads."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 
-__all__ = ["MAX_SAMPLES", "SLOW_NS", "enough", "has_two_modes", "median"]
+__all__ = ["MAX_SAMPLES", "SLOW_NS", "enough", "has_two_modes"]
 
 MAX_SAMPLES = 100
 """The most samples of a cell; beyond that, batches get longer instead."""
@@ -34,11 +30,6 @@ def enough(samples_ns: Sequence[int], *, spent_s: float = 0.0, budget_s: float =
     if n < (_MIN_SLOW_SAMPLES if max(samples_ns) > SLOW_NS else _MIN_SAMPLES):
         return False
     return _half_width(samples_ns) <= _HALF_WIDTH * median(samples_ns)
-
-
-def median(samples: Sequence[float]) -> float:
-    """Return the middle value, or the mean of the middle two."""
-    return float(np.median(samples))
 
 
 def _half_width(samples: Sequence[float]) -> float:

@@ -14,12 +14,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import cycle
+from statistics import median
 from typing import Any, Protocol
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError, GpuClock, HostClock, SystemClock, quiet
 from gpuguide.measure.host_pace import SHARED_NOTE, TRIES, taken_alone
-from gpuguide.measure.stopping import MAX_SAMPLES, enough, median
+from gpuguide.measure.stopping import MAX_SAMPLES, enough
 
 __all__ = [
     "BUDGET_S",

@@ -14,7 +14,6 @@ _CLOCKS = {
     "device": "GPU time, launch apart",
     "end_to_end": "host, until the result is there",
     "host": "host",
-    "first_call": "first call in a fresh process",
 }
 
 

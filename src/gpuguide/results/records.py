@@ -77,7 +77,7 @@ def refuse_twice(owner: str, kind: str, names: Iterable[Hashable]) -> None:
         seen.add(name)
 
 
-CLOCKS = ("device", "launch", "end_to_end", "host", "first_call")
+CLOCKS = ("device", "launch", "end_to_end", "host")
 """The regions of a program that are timed apart."""
 
 

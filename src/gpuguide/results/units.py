@@ -58,7 +58,6 @@ REGIONS = {
     "launch": RegionWords("launch", "launch on the host", "host time of the launch"),
     "end_to_end": RegionWords("end to end", "end to end", "end to end"),
     "host": RegionWords("CPU", "on the CPU", "time on the CPU"),
-    "first_call": RegionWords("first call", "first call", "first call in a fresh process"),
 }
 """For each clock, the region that it times, in words."""
 
