@@ -21,7 +21,16 @@ from gpuguide_docs.record.needs import Machine, lacking, this_machine
 from gpuguide_docs.record.process import Outcome, run_process
 from gpuguide_docs.record.provenance import commit_of, start_of_recording
 
-__all__ = ["Course", "Interrupted", "chosen_pages", "former_times", "interruptible", "main", "told"]
+__all__ = [
+    "Course",
+    "Interrupted",
+    "chosen_pages",
+    "fewest_starts_first",
+    "former_times",
+    "interruptible",
+    "main",
+    "told",
+]
 
 BUDGET_SPENT = 3
 # Of what a page took before, this much it takes with the fewest samples, too. A page that was never recorded
@@ -34,7 +43,8 @@ _DESCRIPTION = """Measure pages on this machine, one process per page.
 
 A page that crashes, hangs, or fails its gate keeps its former recording; the others are recorded, and the
 exit status is 1. When what is left of the budget is too little for the next page, the rest is left out and
-the status is 3. The budget is shared in proportion to what the pages took before. If you interrupt the
+the status is 3. Pages with the fewest machine starts come first; the budget is shared in proportion to what
+the pages took before. If you interrupt the
 recorder, it stops the running page, and that page keeps its former recording. A page that needs more than
 this machine has is left out, with the reason.
 """
@@ -191,6 +201,23 @@ def former_times(pages: Sequence[Page], machine: str, root: Path) -> dict[str, f
     return found
 
 
+def fewest_starts_first(pages: Sequence[Page], machine: str, layout: Layout) -> list[Page]:
+    """Order pages by the machine starts that their present code was recorded on, and else as they are."""
+    from gpuguide.errors import GpuGuideError
+    from gpuguide.recordings import store as recordings
+
+    def n_starts(page: Page) -> int:
+        try:
+            recording = recordings.load_or_none(page.name, machine, layout.recorded)
+        except GpuGuideError:  # of another format, or damaged: it is about to be replaced
+            return 0
+        if recording is None or recordings.staleness(recording, page.script(layout), layout.source):
+            return 0
+        return recording.n_starts
+
+    return sorted(pages, key=n_starts)
+
+
 def _summary(course: Course) -> str:
     done = {True: "recorded", False: "ran, not kept"}
     rows = [
@@ -259,6 +286,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     machine = ceilings.machine
                     course.machine = this_machine()
                 course.took_s = former_times(pages, machine, layout.recorded)
+                pages = fewest_starts_first(pages, machine, layout)
                 course.run(pages, lambda line: print(line, flush=True))
         except Interrupted as interruption:
             print(_summary(course))
