@@ -81,18 +81,17 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 # :term:`kernel`; its time includes the copies of pageable arrays.
 #
 # .. kernel:: gpuguide.topics.compile_cost.study
-#    :names: compile_kernel, call_compiled, load_cached, caching_in
+#    :names: compile_kernel, later, cached, caching_in
 #    :fold: A kernel, a later call, and the cache
 
 # %%
 
 # record: The study: one more function in seven ways, and the compiler alone with parallel=True
 import gpuguide as gg
-from gpuguide.topics.compile_cost import compile_parts
+from gpuguide.topics.compile_cost import compile_parts, study
 from gpuguide.topics.compile_cost.kernels import larger_parallel_loops
-from gpuguide.topics.compile_cost.study import study
 
-results = study().run()
+results = study.compiling.run()
 samples = compile_parts.time_compiling(
     larger_parallel_loops, (a, b, out), n_turns=1, parallel=True
 )
@@ -144,10 +143,9 @@ calls = gg.fact("calls_to_pay_back", results.time("njit", 32**3).value / saved, 
 # %%
 
 # record: The study of primes, and the compiler alone
-from gpuguide.topics.compile_cost import primes_search
 from gpuguide.topics.primes.kernels_cpu import find_primes
 
-primes = primes_search.study().run()
+primes = study.primes.run()
 samples = compile_parts.time_compiling(find_primes, (1,), n_turns=1)
 gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 

@@ -59,9 +59,7 @@ from gpuguide.topics.agnostic import study as agnostic
 
 free, total = cp.cuda.Device().mem_info
 print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
-results = agnostic.study().run()
-if max(results.sizes) < agnostic.SIZES[-1]:
-    print(f"That is enough for photos of {max(results.sizes):,} pixels.")
+results = agnostic.contrast.run()
 
 # %%
 # Why not simply call NumPy?
@@ -182,7 +180,7 @@ _ = gg.plot_time(
 # :doc:`Why a GPU </gallery/start/why_gpu>` compares these ways.
 #
 # .. kernel:: gpuguide.topics.agnostic.study
-#    :names: contrast_threads, contrast_cupy, contrast_by_hand, contrast_pinned
+#    :names: numpy_threads, cupy, cupy_by_hand, with_copies_pinned
 #    :fold: What is timed: strips on all threads, CuPy by hand, copies
 
 # draw: Three claims

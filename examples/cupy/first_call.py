@@ -62,9 +62,9 @@ print("CuPy:", determinant, " NumPy:", np.linalg.det(a_host))
 # record: First calls in fresh processes, with an empty cache and with a filled one
 import gpuguide as gg
 from gpuguide.topics.first_call import fresh
-from gpuguide.topics.first_call.study import study
+from gpuguide.topics.first_call.study import kernel
 
-results = study().run()
+results = kernel.run()
 taken, kernels = fresh.measure_first_calls()
 for part, samples in taken.items():
     gg.fact(part, float(np.median(samples)), unit="s", samples=samples)

@@ -67,11 +67,9 @@ from gpuguide.topics.numpy_to_cupy import study as numpy_to_cupy
 
 free, total = cp.cuda.Device().mem_info
 print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
-results = numpy_to_cupy.study().run()
-if max(results.sizes) < numpy_to_cupy.SIZES[-1]:
-    print(f"That is enough for {max(results.sizes):,} points.")
-convolve = numpy_to_cupy.convolve_study().run()
-rows = numpy_to_cupy.rows_study().run()
+results = numpy_to_cupy.cells.run()
+convolve = numpy_to_cupy.convolve.run()
+rows = numpy_to_cupy.rows.run()
 
 # Those that ask their arguments who is to do the work.
 asking = [
@@ -299,7 +297,7 @@ _ = gg.plot_time(
 # .. results:: cells
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
-#    :names: in_cells_cupy, in_cells_with_copies, in_cells_pinned
+#    :names: cupy, with_copies, with_copies_pinned
 #    :fold: What is timed for CuPy, with copies and without
 
 # draw: Six claims

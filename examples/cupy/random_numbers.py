@@ -66,10 +66,10 @@ for xp in (np, cp):
 import gpuguide as gg
 from gpuguide.topics.random_numbers import study as random_numbers
 
-results = random_numbers.study().run()
-bits = random_numbers.bits_study().run()
-single = random_numbers.float32_study().run()
-sums = random_numbers.add_study().run()
+results = random_numbers.float64.run()
+bits = random_numbers.bits.run()
+single = random_numbers.float32.run()
+sums = random_numbers.add.run()
 
 _ = gg.keep("pi_errors", random_numbers.pi_errors(range(2, 9), 32))
 
@@ -127,7 +127,7 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 # would all make the same numbers.
 #
 # .. kernel:: gpuguide.topics.random_numbers.study
-#    :names: numpy_random, numpy_threads
+#    :names: numpy, numpy_threads
 #    :fold: NumPy on one thread, and on all
 #
 # For 5 · 10\ :sup:`7` numbers in double precision one thread takes :measured:`bits[numpy, 5*10**7].time`,

@@ -72,10 +72,10 @@ print("searchsorted: ", places, " NumPy:", np.searchsorted(keys, queries))
 import gpuguide as gg
 from gpuguide.topics.sort_search import study as sort_search
 
-results = sort_search.study().run()
-rows = sort_search.rows_study().run()
-argsort = sort_search.argsort_study().run()
-search = sort_search.search_study().run()
+results = sort_search.sort.run()
+rows = sort_search.rows.run()
+argsort = sort_search.argsort.run()
+search = sort_search.search.run()
 
 # %%
 
@@ -136,11 +136,11 @@ gg.plot_time(
 # divided up by value, and each thread sorts what it gets. Below 2\ :sup:`20` numbers it uses one thread.
 #
 # .. kernel:: gpuguide.topics.sort_search.cpu
-#    :names: sort_numpy_threads
+#    :names: numpy_threads
 #    :fold: The sort on all threads
 #
 # .. kernel:: gpuguide.topics.sort_search.study
-#    :names: sort_numpy, sort_with_copies
+#    :names: numpy, with_copies
 #    :fold: The sort on one thread, and the one with pageable copies
 
 # %%

@@ -58,7 +58,7 @@ print("CuPy: ", polynomial(x_device)[:3])
 # :measured:`polynomial[cupy, 10**7].time`. That is one thread of a CPU against a whole GPU.
 #
 # .. kernel:: gpuguide.topics.why_gpu.study
-#    :names: polynomial_cupy
+#    :names: cupy
 #    :fold: What is timed for CuPy
 
 # %%
@@ -111,7 +111,7 @@ print(out_device[:3])
 # record: The study: eight variants, six sizes, every result checked
 from gpuguide.topics.why_gpu.study import study
 
-results = study().run()
+results = study.run()
 
 # %%
 # Result: where the GPU overtakes the CPU
@@ -172,13 +172,13 @@ assert (out_host == polynomial(x_host)).all()
 # record: Page faults of a call with ten million numbers
 from resource import RUSAGE_SELF, getrusage
 
-from gpuguide.topics.why_gpu.study import polynomial_out
+from gpuguide.topics.why_gpu.study import numpy_out
 
 x_large = np.linspace(0, 1, 10**7, dtype=np.float32)
 out_large = np.zeros_like(x_large)
 calls = {
     "faults_new": lambda: polynomial(x_large),
-    "faults_out": lambda: polynomial_out(x_large, out_large),
+    "faults_out": lambda: numpy_out(x_large, out_large),
 }
 for name, call in calls.items():
     call()
@@ -212,7 +212,7 @@ print(out_pinned[:3])
 # slower.
 #
 # .. kernel:: gpuguide.topics.why_gpu.study
-#    :names: polynomial_gpu_with_copies
+#    :names: with_copies
 #    :fold: The trip with pageable copies
 
 # draw

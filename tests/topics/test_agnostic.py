@@ -1,14 +1,11 @@
 """One pipeline for several libraries: strips of a photo, copies, and what it takes."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpuguide.errors import ArgumentError
 from gpuguide.topics.agnostic import study as agnostic
 from gpuguide.topics.agnostic.functions import local_contrast
 from gpuguide_docs.commands import cupy_by_numpy
@@ -22,13 +19,7 @@ def photo(rows: int, columns: int) -> np.ndarray:
 def test_strips_are_put_together_without_a_seam(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agnostic, "ALONE_BELOW", 0)
     x = photo(rows, 17)
-    np.testing.assert_array_equal(agnostic.contrast_threads(x), local_contrast(x))
-
-
-def test_a_small_photo_is_left_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agnostic, "thread_pool", lambda: pytest.fail("it asked for threads"))
-    x = photo(32, 32)
-    np.testing.assert_array_equal(agnostic.contrast_threads(x), local_contrast(x))
+    np.testing.assert_array_equal(agnostic.numpy_threads(x), local_contrast(x))
 
 
 def test_the_edges_continue_on_the_other_side() -> None:
@@ -39,7 +30,7 @@ def test_the_edges_continue_on_the_other_side() -> None:
 
 def test_the_contrast_is_that_of_a_float64_blur() -> None:
     x = photo(7, 5)
-    np.testing.assert_allclose(local_contrast(x), agnostic.contrast_reference(x), atol=1e-6)
+    np.testing.assert_allclose(local_contrast(x), agnostic.reference(x), atol=1e-6)
     assert local_contrast(x).dtype == np.float32
 
 
@@ -68,11 +59,11 @@ def test_photos_are_copied_once_each_way(monkeypatch: pytest.MonkeyPatch) -> Non
         empty=lambda shape, dtype: np.empty(shape, dtype).view(Array),
         cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
     )
-    monkeypatch.setattr(agnostic, "cupy", lambda: module)
+    monkeypatch.setattr(agnostic, "cp", module)
     x = photo(40, 40)
     for call, there in (
-        (agnostic.contrast_with_copies, "asarray"),
-        (agnostic.contrast_pinned, "from pinned"),
+        (agnostic.with_copies, "asarray"),
+        (agnostic.with_copies_pinned, "from pinned"),
     ):
         noted.clear()
         out = np.full((40, 40), np.nan, np.float32)
@@ -82,23 +73,9 @@ def test_photos_are_copied_once_each_way(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_by_hand_is_the_same_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agnostic, "cupy", lambda: np)
+    monkeypatch.setattr(agnostic, "cp", np)
     x = photo(20, 30)
-    np.testing.assert_array_equal(agnostic.contrast_by_hand(x), local_contrast(x))
-
-
-def test_a_smaller_gpu_gets_smaller_photos(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(3 * 10**8, 10**9)))
-    monkeypatch.setattr(agnostic, "cupy", lambda: SimpleNamespace(cuda=memory))
-    monkeypatch.setattr(agnostic, "has_gpu", lambda: True)
-    assert agnostic.study().sizes[-1] == 1024**2
-
-
-def test_a_photo_has_three_colours() -> None:
-    with pytest.raises(ArgumentError, match=r"shape \(rows, columns, 3\); got shape \(4, 4, 2\)"):
-        agnostic.contrast_cupy(np.zeros((4, 4, 2), np.uint8))
-    with pytest.raises(ArgumentError, match="photo must be a three-dimensional uint8 array"):
-        agnostic.contrast_by_hand(np.zeros((4, 4, 3)))
+    np.testing.assert_array_equal(agnostic.cupy_by_hand(x), local_contrast(x))
 
 
 @pytest.mark.gpu

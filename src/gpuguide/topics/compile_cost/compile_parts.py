@@ -1,27 +1,22 @@
 """First calls in fresh processes, with an empty and with a filled cache, and the compiler timed alone."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from importlib import import_module
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cupy, has_gpu
+from gpuguide.machine.backends import cp, has_gpu
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.first_call import FirstCallError, time_first_call
 from gpuguide.measure.turns import whole_turns
+from gpuguide.topics.first_call.fresh import run_process
 
-Seconds = dict[str, list[float]]
 EDGE = 32
 
 
-def first_call() -> None:
+def first_call():
     """Do everything for the first time, and print how long each part took; run in a process of its own.
 
     Import Numba ("imports"); call a function with ``cache=True`` ("first"): that compiles and writes it, or
@@ -29,64 +24,66 @@ def first_call() -> None:
     is a GPU: load CuPy and make a context ("context"), compile a kernel ("kernel_compile"), launch it and
     wait for it ("kernel_call").
     """
-    clock = SystemClock()
-    marks = [clock.now_ns()]
+    clock, parts = SystemClock(), {}
+
+    @contextmanager
+    def part(name):
+        start = clock.now_ns()
+        yield
+        parts[name] = clock.now_ns() - start
+
     # Not at the top of the module, because this import is timed.
-    numba: Any = import_module("numba")
-    marks.append(clock.now_ns())
+    with part("imports"):
+        numba = import_module("numba")
     # Not the study's module: its imports would load parts of the compiler before the first call does.
     topic = import_module("gpuguide.topics.compile_cost.kernels")
     loops = numba.njit(cache=True)(topic.larger_loops)
-    rng = np.random.default_rng(0)
-    a, b = rng.random((2, EDGE, EDGE, EDGE), np.float32)
+    a, b = np.random.default_rng(0).random((2, EDGE, EDGE, EDGE), np.float32)
     out = np.empty_like(a)
-    names = ["imports", "", "first", "later"]  # what has no name is not reported
-    marks.append(clock.now_ns())
-    for _ in range(2):
+    with part("first"):
         loops(a, b, out)
-        marks.append(clock.now_ns())
+    with part("later"):
+        loops(a, b, out)
     if not np.array_equal(out, np.maximum(a, b)):
         raise ArgumentError("The compiled loops give a wrong result.")
-    if loops.stats.cache_hits:
-        boxes = import_module("gpuguide.topics.grids_2d_3d.boxes_3d")
-        names.append("")
-        marks.append(clock.now_ns())
-        if has_gpu():
-            names += ["context", "kernel_compile", "kernel_call"]
-            marks += _first_kernel(boxes, (a, b, out), clock)
-    parts = dict(zip(names, (stop - start for start, stop in pairwise(marks)), strict=True))
-    parts.pop("")
-    print(json.dumps({"hits": sum(loops.stats.cache_hits.values()), "parts": parts}))
+    hits = sum(loops.stats.cache_hits.values())
+    if hits:
+        kernel = import_module("gpuguide.topics.grids_2d_3d.kernels").maximum_fast_kernel
+        start = clock.now_ns()
+        if has_gpu():  # that loads CuPy
+            arrays = [cp.asarray(x) for x in (a, b, out)]
+            cp.cuda.Device().synchronize()
+            parts["context"] = clock.now_ns() - start
+            with part("kernel_compile"):
+                kernel.compile(f"void({', '.join(['float32[:,:,::1]'] * 3)})")
+            with part("kernel_call"):
+                kernel[(EDGE // 32, EDGE // 8, EDGE), (32, 8, 1)](*arrays)
+                cp.cuda.Device().synchronize()
+    print(json.dumps({"hits": hits, "parts": parts}))
 
 
-def _first_kernel(boxes: Any, arrays: tuple[np.ndarray, ...], clock: SystemClock) -> list[int]:
-    """Return the times after the context, the compilation and the call of a kernel."""
-    cp, marks = cupy(), []
-    a, b, out = (cp.asarray(x) for x in arrays)
-    cp.cuda.Device().synchronize()
-    marks.append(clock.now_ns())
-    boxes.maximum_fast_kernel.compile(f"void({', '.join(['float32[:,:,::1]'] * 3)})")
-    marks.append(clock.now_ns())
-    boxes.maximum_fast(a, b, out)
-    cp.cuda.Device().synchronize()
-    marks.append(clock.now_ns())
-    return marks
-
-
-def measure_fresh_processes(n_processes: int = 1) -> Seconds:
+def measure_fresh_processes(n_processes=1):
     """Time first calls in fresh processes: each empty cache is filled by one and read by the next.
 
     One more process runs first and is not counted, so that the others find the files in memory.
     """
-    taken: Seconds = {}
+    taken = {}
 
-    def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
-        empty, _ = _process(command, environment, timeout_s, hits=0)
-        filled, printed = _process(command, environment, timeout_s, hits=1)
-        read = {"cached_imports": filled["imports"], "cached": filled["first"]}
-        both = {**empty, **read, **_only_gpu(filled)}
-        for name, ns in both.items():
-            taken.setdefault(name, []).append(ns / 1e9)
+    def run(command, environment, timeout_s):
+        for n_hits in (0, 1):
+            printed = run_process(command, environment, timeout_s)
+            # The last line is the whole time, which time_first_call adds and reads.
+            report = json.loads(printed.splitlines()[-2])
+            if report["hits"] != n_hits:
+                raise FirstCallError(
+                    f"Expected {n_hits} functions from the cache on disk; got {report['hits']}."
+                )
+            names = (
+                {"imports": "cached_imports", "first": "cached", "later": ""} if n_hits else {}
+            )
+            for part, ns in report["parts"].items():
+                if name := names.get(part, part):
+                    taken.setdefault(name, []).append(ns / 1e9)
         return printed
 
     target = f"{__name__}:first_call"
@@ -96,56 +93,15 @@ def measure_fresh_processes(n_processes: int = 1) -> Seconds:
     return taken
 
 
-def _process(
-    command: list[str], environment: Mapping[str, str], timeout_s: float, *, hits: int
-) -> tuple[dict[str, int], str]:
-    """Run one process; return its parts in nanoseconds, and what it printed."""
-    done = subprocess.run(
-        command,
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
-    if done.returncode:
-        raise FirstCallError(
-            f"{command[-1]}: exit status {done.returncode}\n{done.stderr[-2000:]}"
-        )
-    # The last line is the whole time, which time_first_call adds and reads.
-    said = json.loads(done.stdout.splitlines()[-2])
-    if said["hits"] != hits:
-        raise FirstCallError(
-            f"Expected {hits} functions from the cache on disk; got {said['hits']}."
-        )
-    parts: dict[str, int] = said["parts"]
-    return parts, done.stdout
-
-
-def _only_gpu(parts: Mapping[str, int]) -> dict[str, int]:
-    return {name: ns for name, ns in parts.items() if name.startswith(("context", "kernel"))}
-
-
-def time_compiling(
-    function: Callable[..., Any], arguments: tuple[Any, ...], n_turns: int = 3, **options: Any
-) -> list[float]:
+def time_compiling(function, arguments, n_turns=3, **options):
     """Time how long @njit compiles a function for the types of its arguments, anew each time.
 
     One turn comes first and is not counted: it loads what the compiler needs.
-
-    Examples
-    --------
-    >>> from gpuguide.topics.ufuncs.functions import larger
-    >>> len(time_compiling(larger, (1.0, 2.0), n_turns=2))
-    2
     """
-    if n_turns < 1:
-        raise ArgumentError(f"Expected at least 1 turn; got {n_turns}.")
-    numba: Any = import_module("numba")
-    types = tuple(map(numba.typeof, arguments))
-    clock = SystemClock()
+    numba = import_module("numba")
+    types, clock = tuple(map(numba.typeof, arguments)), SystemClock()
 
-    def turn() -> dict[str, float]:
+    def turn():
         fresh = numba.njit(**options)(function)
         start = clock.now_ns()
         fresh.compile(types)

@@ -1,12 +1,9 @@
 """CuPy's first calls in fresh processes: by what they find in the kernel cache."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
-from collections.abc import Mapping
-from itertools import pairwise
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import copytree
 
@@ -21,73 +18,62 @@ ROWS = 512
 CALLS = 5
 PARTS = ("imports", "context", "copy", "ufunc", "ufunc_again", "library")
 DETERMINANTS = tuple(f"det_{call}" for call in range(1, CALLS + 1))
-Samples = dict[str, list[float]]
 
 
-def matrix() -> np.ndarray:
-    """Return a matrix of random numbers, small enough that float32 holds its determinant.
-
-    >>> bool(np.isfinite(np.linalg.det(matrix())))
-    True
-    """
+def matrix():
+    """Return a matrix of random numbers, small enough that float32 holds its determinant."""
     numbers = np.random.default_rng(0).standard_normal((ROWS, ROWS), np.float32)
     return numbers / np.float32(14)
 
 
-def first_calls() -> None:
-    """Do everything for the first time, and print how long each part took; run in a process of its own.
+def first_calls():
+    """Do everything for the first time, and print how long each part took; run in a process of its own."""
+    a, clock, parts = matrix(), SystemClock(), {}
 
-    Import CuPy ("imports"); make a context on the GPU ("context"); copy a matrix there ("copy"); square its
-    elements, twice ("ufunc", "ufunc_again"); load cuSOLVER ("library"); and work out five determinants.
-    """
-    a = matrix()
-    clock = SystemClock()
-    marks = [clock.now_ns()]
-    cp = cupy()
-    marks.append(clock.now_ns())
-    cp.cuda.runtime.free(0)  # the usual way to ask for a context
-    synchronize = cp.cuda.Device().synchronize
-    synchronize()
-    marks.append(clock.now_ns())
-    x = cp.asarray(a)
-    synchronize()
-    marks.append(clock.now_ns())
-    for _ in range(2):
+    @contextmanager
+    def part(name):
+        start = clock.now_ns()
+        yield
+        if name != "imports":  # to wait for the GPU makes a context
+            cp.cuda.Device().synchronize()
+        parts[name] = clock.now_ns() - start
+
+    with part("imports"):
+        cp = cupy()
+    with part("context"):
+        cp.cuda.runtime.free(0)  # the usual way to ask for a context
+    with part("copy"):
+        x = cp.asarray(a)
+    with part("ufunc"):
         squares = cp.square(x)
-        synchronize()
-        marks.append(clock.now_ns())
-    after_ufunc = n_cached()
-    cp.cuda.device.get_cusolver_handle()
-    synchronize()
-    marks.append(clock.now_ns())
-    for _ in DETERMINANTS:
-        determinant = cp.linalg.det(x)
-        synchronize()
-        marks.append(clock.now_ns())
-    names = (*PARTS, *DETERMINANTS)
-    parts = dict(zip(names, (stop - start for start, stop in pairwise(marks)), strict=True))
-    parts["whole"] = marks[-CALLS] - marks[0]  # until the first determinant is there
-    _check(a, squares.get(), float(determinant))
-    print(json.dumps({"parts": parts, "kernels": {"ufunc": after_ufunc, "all": n_cached()}}))
+    kernels = {"ufunc": n_cached()}
+    with part("ufunc_again"):
+        cp.square(x)
+    with part("library"):
+        cp.cuda.device.get_cusolver_handle()
+    for name in DETERMINANTS:
+        with part(name):
+            determinant = cp.linalg.det(x)
+    parts["whole"] = sum(parts[name] for name in (*PARTS, DETERMINANTS[0]))
+    kernels["all"] = n_cached()
+    expected = float(np.linalg.det(a.astype(np.float64)))
+    if not abs(float(determinant) / expected - 1) < 0.01:
+        raise ArgumentError(
+            f"The determinant is {float(determinant):.6g}; expected {expected:.6g}."
+        )
+    if not np.array_equal(squares.get(), a * a):
+        raise ArgumentError("The squares are wrong.")
+    print(json.dumps({"parts": parts, "kernels": kernels}))
 
 
-def n_cached() -> int:
+def n_cached():
     """Count the compiled kernels in CuPy's cache on disk."""
     folder = Path(os.environ["CUPY_CACHE_DIR"])
-    return (
-        sum(not name.startswith("tmp") for name in os.listdir(folder)) if folder.is_dir() else 0
-    )
+    names = os.listdir(folder) if folder.is_dir() else []
+    return sum(not name.startswith("tmp") for name in names)
 
 
-def _check(a: np.ndarray, squares: np.ndarray, determinant: float) -> None:
-    expected = float(np.linalg.det(a.astype(np.float64)))
-    if not abs(determinant / expected - 1) < 0.01:
-        raise ArgumentError(f"The determinant is {determinant:.6g}; expected {expected:.6g}.")
-    if not np.array_equal(squares, a * a):
-        raise ArgumentError("The squares are wrong.")
-
-
-def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
+def measure_first_calls(n_turns=1):
     """Time first calls in fresh processes, four in a turn.
 
     The first process of a turn finds an empty kernel cache and fills it. The second finds it filled. The
@@ -97,10 +83,9 @@ def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
     None of them is the first on its machine: call the same functions in this process beforehand, so that
     files of libraries and compiler are in memory.
     """
-    taken: Samples = {}
-    kernels: dict[str, int] = {}
+    taken, kernels = {}, {}
 
-    def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
+    def run(command, environment, timeout_s):
         cache = Path(environment["CUPY_CACHE_DIR"])
         image, other = cache.with_name("image"), cache.with_name("other")
         changes = {
@@ -112,40 +97,32 @@ def measure_first_calls(n_turns: int = 1) -> tuple[Samples, dict[str, int]]:
         for name, changed in changes.items():
             if name == "copied":
                 copytree(cache, image)
-            said, printed = _process(command, {**environment, **changed}, timeout_s)
-            kernels[name] = said["kernels"]["all"]
-            kernels.setdefault("ufunc", said["kernels"]["ufunc"])
-            if name in ("filled", "copied") and set(said["kernels"].values()) != {
-                kernels["empty"]
-            }:
+            printed = run_process(command, {**environment, **changed}, timeout_s)
+            # The last line is the whole time, which time_first_call adds and reads.
+            report = json.loads(printed.splitlines()[-2])
+            kernels[name] = report["kernels"]["all"]
+            kernels.setdefault("ufunc", report["kernels"]["ufunc"])
+            at_once = set(report["kernels"].values()) == {kernels["empty"]}
+            if name in ("filled", "copied") and not at_once:
                 raise FirstCallError(
                     f"With a {name} cache nothing should be compiled. It had {kernels['empty']} kernels "
                     f"before and {kernels[name]} afterwards."
                 )
-            for part, ns in said["parts"].items():
+            for part, ns in report["parts"].items():
                 taken.setdefault(f"{name}_{part}", []).append(ns / 1e9)
         return printed
 
-    target = f"{__name__}:first_calls"
-    time_first_call(target, n_processes=n_turns, n_discarded=0, run=run)
+    time_first_call(f"{__name__}:first_calls", n_processes=n_turns, n_discarded=0, run=run)
     return taken, kernels
 
 
-def _process(
-    command: list[str], environment: Mapping[str, str], timeout_s: float
-) -> tuple[dict[str, dict[str, int]], str]:
+def run_process(command, environment, timeout_s):
+    """Return what a process prints."""
     done = subprocess.run(
-        command,
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
+        command, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
     )
     if done.returncode:
         raise FirstCallError(
             f"{command[-1]}: exit status {done.returncode}\n{done.stderr[-2000:]}"
         )
-    # The last line is the whole time, which time_first_call adds and reads.
-    said: dict[str, dict[str, int]] = json.loads(done.stdout.splitlines()[-2])
-    return said, done.stdout
+    return done.stdout
