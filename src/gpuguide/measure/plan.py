@@ -111,6 +111,8 @@ class Variant:
         ``grid(n)`` returns blocks and threads per block of the kernel's launch at a size, and, as a third,
         bytes of dynamic shared memory. The kernel is configured once, outside of all clocks, and never
         launched on no elements.
+    arguments : callable, optional
+        ``arguments(*inputs, out)`` returns those that the kernel takes, in its order; by default all.
     traffic : callable, optional
         ``traffic(n, dtype)`` returns the `Traffic` of one call; by default the study's, unless the call is
         timed from end to end.
@@ -162,6 +164,7 @@ class Variant:
     arrays: str = "cupy"
     threads: int | None = None
     grid: Callable[[int], tuple[Any, ...]] | None = None
+    arguments: Callable[..., tuple[Any, ...]] | None = None
     traffic: Callable[[int, np.dtype[Any]], Traffic] | None = None
     # Mappings have no hash, and the name alone identifies a variant.
     work: Mapping[str, Callable[..., int]] = field(default_factory=dict, hash=False)
@@ -242,6 +245,8 @@ class Variant:
             return functools.partial(self.call, *arguments)
         if size == 0:
             return lambda: None  # CUDA knows no empty grid
+        if self.arguments is not None:
+            arguments = self.arguments(*arguments)
         blocks, threads, *shared = self.grid(size)
         if isinstance(self.call, RawKernel):
             return self.call.on(_axes(blocks), _axes(threads), arguments, *shared)

@@ -6,9 +6,9 @@ from math import isqrt
 import numpy as np
 
 from gpuguide.machine.cpu import in_threads
-from gpuguide.measure import Study, gpu
+from gpuguide.measure import Study, kernel
 from gpuguide.topics.divergence.kernels import LEFT, SPAN, TOP, one_pixel
-from gpuguide.topics.divergence.study import VIEWS, launch
+from gpuguide.topics.divergence.study import grid
 
 MOST_STEPS = 256
 TILE_ROWS, TILE_COLS = 4, 8
@@ -66,24 +66,16 @@ def inputs(n, dtype, rng, exact):
     return in_rows, tile_order(n), rng.permutation(in_rows), descending
 
 
-def rows(in_rows, in_tiles, any_order, descending, steps):
-    """Give a warp 32 neighbours of one row."""
-    launch(one_pixel, in_rows, width_of(steps.size), steps)
-
-
-def tiles(in_rows, in_tiles, any_order, descending, steps):
-    """Give a warp 8 neighbours of each of 4 rows."""
-    launch(one_pixel, in_tiles, width_of(steps.size), steps)
-
-
-def shuffled(in_rows, in_tiles, any_order, descending, steps):
-    """Give a warp 32 pixels from anywhere."""
-    launch(one_pixel, any_order, width_of(steps.size), steps)
-
-
-def by_steps(in_rows, in_tiles, any_order, descending, steps):
-    """Give a warp 32 pixels of about the same steps, as if those were known."""
-    launch(one_pixel, descending, width_of(steps.size), steps)
+def ordered(place, name, label, note):
+    """Describe the kernel with one of the four orders of its pixels."""
+    return kernel(
+        one_pixel,
+        label,
+        grid,
+        name=name,
+        note=note,
+        arguments=lambda *arrays: (arrays[place], width_of(arrays[-1].size), arrays[-1]),
+    )
 
 
 escape = Study(
@@ -97,9 +89,14 @@ escape = Study(
     reference=lambda in_rows, *orders: escape_reference(in_rows.size),
     baseline="rows",
     variants=(
-        gpu(rows, "rows", **VIEWS),
-        gpu(tiles, "tiles", **VIEWS),
-        gpu(shuffled, "shuffled", **VIEWS),
-        gpu(by_steps, "by steps", **VIEWS),
+        ordered(0, "rows", "rows", "Give a warp 32 neighbours of one row."),
+        ordered(1, "tiles", "tiles", "Give a warp 8 neighbours of each of 4 rows."),
+        ordered(2, "shuffled", "shuffled", "Give a warp 32 pixels from anywhere."),
+        ordered(
+            3,
+            "by_steps",
+            "by steps",
+            "Give a warp 32 pixels of about the same steps, as if those were known.",
+        ),
     ),
 )

@@ -5,45 +5,26 @@ from math import isqrt
 
 import numpy as np
 
-from gpuguide.measure import Study, gpu
+from gpuguide.measure import Study, kernel
 from gpuguide.topics.divergence import kernels
 from gpuguide.topics.divergence.warp_steps import warp_steps
 
 BLOCK = 128
-# Launched by a function, because each kernel takes another of the lists.
-VIEWS = {"arrays": "numba", "simulatable": True}
 
 
-def launch(kernel, *arguments, per_block=BLOCK):
-    """Launch as many blocks as the last of the arguments needs."""
-    n = arguments[-1].size
-    if n:
-        kernel[-(-n // per_block), BLOCK](*arguments)
+def grid(n, per_block=BLOCK):
+    """Count the blocks that take n numbers."""
+    return -(-n // per_block), BLOCK
 
 
-def in_order(any_order, costly_first, divisors):
-    """Take the numbers one after the other: an even one beside a prime."""
-    launch(kernels.in_order, divisors)
+def regrouping_grid(n):
+    """Count the blocks that take eight numbers a thread."""
+    return grid(n, kernels.NUMBERS_PER_BLOCK)
 
 
-def shuffled(any_order, costly_first, divisors):
-    """Take the numbers in random order."""
-    launch(kernels.by_cost, any_order, divisors)
-
-
-def by_cost(any_order, costly_first, divisors):
-    """Take the numbers with the most divisions first, as if that were known."""
-    launch(kernels.by_cost, costly_first, divisors)
-
-
-def regrouped(any_order, costly_first, divisors):
-    """Let each block deal out anew what small divisors leave open."""
-    launch(kernels.regrouped, divisors, per_block=kernels.NUMBERS_PER_BLOCK)
-
-
-def regrouped_often(any_order, costly_first, divisors):
-    """Let each block deal out anew what is open, at every stage."""
-    launch(kernels.regrouped_often, divisors, per_block=kernels.NUMBERS_PER_BLOCK)
+def divisors_alone(any_order, costly_first, divisors):
+    """Hand over no list: the kernel takes the numbers in their order."""
+    return (divisors,)
 
 
 def divisors_reference(numbers, *lists):
@@ -88,20 +69,43 @@ divisors = Study(
     small=(0, 1, 2, 2049),
     baseline="in_order",
     variants=(
-        gpu(shuffled, "shuffled", **VIEWS),
-        gpu(
-            in_order,
-            "in order",
-            work={"warp_steps": lambda n: warp_steps(divisions(n))},
-            **VIEWS,
+        kernel(
+            kernels.by_cost,
+            "shuffled",
+            grid,
+            name="shuffled",
+            arguments=lambda any_order, costly_first, divisors: (any_order, divisors),
+            note="Take the numbers in random order.",
         ),
-        gpu(regrouped, "regrouped once", **VIEWS),
-        gpu(regrouped_often, "regrouped at each stage", **VIEWS),
-        gpu(
-            by_cost,
+        kernel(
+            kernels.in_order,
+            "in order",
+            grid,
+            arguments=divisors_alone,
+            note="Take the numbers one after the other: an even one beside a prime.",
+            work={"warp_steps": lambda n: warp_steps(divisions(n))},
+        ),
+        kernel(
+            kernels.regrouped,
+            "regrouped once",
+            regrouping_grid,
+            arguments=divisors_alone,
+            note="Let each block deal out anew what small divisors leave open.",
+        ),
+        kernel(
+            kernels.regrouped_often,
+            "regrouped at each stage",
+            regrouping_grid,
+            arguments=divisors_alone,
+            note="Let each block deal out anew what is open, at every stage.",
+        ),
+        kernel(
+            kernels.by_cost,
             "sorted by cost",
+            grid,
+            arguments=lambda any_order, costly_first, divisors: (costly_first, divisors),
+            note="Take the numbers with the most divisions first, as if that were known.",
             work={"warp_steps": lambda n: warp_steps(np.sort(divisions(n))[::-1])},
-            **VIEWS,
         ),
     ),
 )

@@ -3,9 +3,9 @@
 import numpy as np
 
 from gpuguide.machine.backends import array_module
-from gpuguide.measure import Study, cp, gpu, per_element, whole_numbers
+from gpuguide.measure import Study, cp, gpu, kernel, per_element, whole_numbers
 from gpuguide.topics.divergence import kernels
-from gpuguide.topics.divergence.study import VIEWS, launch
+from gpuguide.topics.divergence.study import grid
 from gpuguide.topics.divergence.warp_steps import WARP
 
 ROUNDS = 128
@@ -68,35 +68,28 @@ def inputs(n, dtype, rng, exact):
     return x, kind, *find_orders(kind)
 
 
-def mixed(x, kind, as_they_lie, warps, groups, out):
-    """Take the elements as they lie: both kinds in every warp."""
-    launch(kernels.branch, x, kind, as_they_lie, out)
-
-
-def both_sides(x, kind, as_they_lie, warps, groups, out):
-    """Do without a branch: work out both results for every element as it lies."""
-    launch(kernels.both_sides, x, kind, as_they_lie, out)
-
-
-def by_warp(x, kind, as_they_lie, warps, groups, out):
-    """Take 32 elements of one kind, then 32 of the other: each warp agrees."""
-    launch(kernels.branch, x, kind, warps, out)
-
-
-def grouped(x, kind, as_they_lie, warps, groups, out):
-    """Take all elements of the first kind, then all of the second."""
-    launch(kernels.branch, x, kind, groups, out)
-
-
 def group_first(x, kind, as_they_lie, warps, groups, out):
     """Find the grouped order at each call, with a running sum by CuPy."""
+    if not x.size:
+        return
     order = cp.empty(x.size, np.int32)
-    launch(kernels.group, kind, cp.cumsum(kind, dtype=np.int32), order)
-    launch(kernels.branch, x, kind, order, out)
+    kernels.group[grid(x.size)](kind, cp.cumsum(kind, dtype=np.int32), order)
+    kernels.branch[grid(x.size)](x, kind, order, out)
 
 
-# A number, its kind and its place are read. Grouping first moves more, and is not counted.
-LISTED = VIEWS | {"traffic": per_element(reads=3, writes=1)}
+def ordered(call, place, name, label, note):
+    """Describe a kernel with one of the three orders of its elements."""
+    return kernel(
+        call,
+        label,
+        grid,
+        name=name,
+        note=note,
+        arguments=lambda *arrays: (*arrays[:2], arrays[2 + place], arrays[-1]),
+        # A number, its kind and its place are read. Grouping first moves more, and is not counted.
+        traffic=per_element(reads=3, writes=1),
+    )
+
 
 recipes = Study(
     name="recipes",
@@ -109,10 +102,34 @@ recipes = Study(
     equal=True,
     baseline="mixed",
     variants=(
-        gpu(mixed, "mixed", **LISTED),
-        gpu(both_sides, "both sides", **LISTED),
-        gpu(by_warp, "by warp", **LISTED),
-        gpu(grouped, "grouped", **LISTED),
+        ordered(
+            kernels.branch,
+            0,
+            "mixed",
+            "mixed",
+            "Take the elements as they lie: both kinds in every warp.",
+        ),
+        ordered(
+            kernels.both_sides,
+            0,
+            "both_sides",
+            "both sides",
+            "Do without a branch: work out both results for every element as it lies.",
+        ),
+        ordered(
+            kernels.branch,
+            1,
+            "by_warp",
+            "by warp",
+            "Take 32 elements of one kind, then 32 of the other: each warp agrees.",
+        ),
+        ordered(
+            kernels.branch,
+            2,
+            "grouped",
+            "grouped",
+            "Take all elements of the first kind, then all of the second.",
+        ),
         gpu(group_first, "group first"),
     ),
 )

@@ -61,20 +61,20 @@ class Layers:
     """The layers in the GPU's memory, or on the host without a GPU: those that were asked for last."""
 
     def __init__(self):
-        self.release()
+        self.n_layers = self.steps = self.array = self.view = None
 
     def __call__(self, n_layers, steps, *, view=False):
         """Return the layers as a CuPy array, or as the view of it that Numba takes."""
-        if self.key != (n_layers, steps):
+        if (self.n_layers, self.steps) != (n_layers, steps):
             self.release()  # before others are made: there is no room for two
             self.array = make_layers(n_layers, steps)
             self.view = numba_view(self.array) if has_gpu() else self.array
-            self.key = n_layers, steps
+            self.n_layers, self.steps = n_layers, steps
         return self.view if view else self.array
 
     def release(self):
         """Let go of the memory."""
-        self.key = self.array = self.view = None
+        self.n_layers = self.steps = self.array = self.view = None
 
 
 def make_layers(n_layers, steps):
