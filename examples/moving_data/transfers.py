@@ -60,13 +60,14 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 import gpuguide as gg
 from gpuguide.topics.transfers import study as transfers
 from gpuguide.topics.transfers.numbers import release
+from gpuguide.topics.transfers.product import layers_with_room
 
 print(transfers.room())
-results = transfers.to_device_study().run()
-to_host = transfers.to_host_study().run()
-both_ways = transfers.both_ways_study().run()
-convolution = transfers.convolution_study().run()
-product = transfers.product_study().run()
+results = transfers.to_device.run()
+to_host = transfers.to_host.run()
+both_ways = transfers.both_ways.run()
+convolution = transfers.convolution.run()
+product = transfers.product.run(sizes=[layers_with_room()])
 once = transfers.timed_once(max(product.sizes))
 for name, samples in {**transfers.preparing(), **transfers.returning(), **once}.items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
@@ -129,7 +130,7 @@ print(x[:3])
 # and they need no memory on the GPU. When they are read again, they cross again.
 #
 # .. kernel:: gpuguide.topics.transfers.study
-#    :names: set_from, asarray_pageable, register_and_set, read_mapped
+#    :names: set_from, asarray, register_first, read_mapped
 #    :fold: The copies to the GPU, as they are timed
 #
 # .. kernel:: gpuguide.topics.transfers.numbers
@@ -190,7 +191,7 @@ _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times ba
 # :measured:`to_host[into_pinned, 2**28].time`. So in a loop, give ``get`` the same array each time.
 #
 # .. kernel:: gpuguide.topics.transfers.study
-#    :names: get_fresh, get_into
+#    :names: into_new, get_into
 #    :fold: The copies to the host, as they are timed
 #
 # .. results:: to_host
@@ -257,7 +258,7 @@ print(x[:3], y_pinned[:3])
 # :doc:`made there </gallery/moving_data/data_where_it_is>`, or used again and again.
 #
 # .. kernel:: gpuguide.topics.transfers.convolution
-#    :names: convolve_fft_threads, convolve_with_copies, convolve_with_copies_pinned
+#    :names: convolve_fft_threads, with_copies, with_copies_pinned
 #    :fold: The convolutions, as they are timed
 #
 # .. kernel:: gpuguide.topics.transfers.product
