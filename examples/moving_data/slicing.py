@@ -98,10 +98,10 @@ free, n_bytes = cp.cuda.Device().mem_info
 print(f"{free / 1e9:.0f} GB of the GPU's {n_bytes / 1e9:.0f} GB are free.")
 if slicing.longest() < slicing.TOTAL:
     print(f"That is enough for an array of {slicing.longest():,} numbers.")
-strided = slicing.study().run()
-alone = slicing.alone_study().run()
-picked = slicing.picked_study().run()
-block = slicing.block_study().run()
+strided = slicing.strided.run()
+alone = slicing.alone.run()
+picked = slicing.picked.run()
+block = slicing.block.run()
 for what, seconds in {**views.views(), **views.waits()}.items():
     gg.fact(what, float(np.median(seconds)), unit="s", samples=seconds)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ from gpuguide.measure.study import Study
 from gpuguide.topics.slicing import study as slicing
 from gpuguide.topics.slicing import views
 
-STUDIES = (slicing.study, slicing.alone_study, slicing.picked_study, slicing.block_study)
+STUDIES = (slicing.strided, slicing.picked, slicing.block)
 
 
 class OnDevice(np.ndarray):
@@ -31,30 +32,29 @@ def on_host(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     fake = SimpleNamespace(
         empty=lambda shape, dtype: np.full(shape, -9, dtype).view(OnDevice),
-        asarray=lambda out: out.view(OnDevice),
         take=lambda x, index, out: np.take(np.asarray(x), np.asarray(index), out=np.asarray(out)),
         cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
     )
 
-    def part(is_pinned: bool) -> np.ndarray:
-        seen.append("pinned" if is_pinned else "pageable")
+    def part(memory: str) -> np.ndarray:
+        seen.append(memory)
         return np.full(2**16, -9, np.float32)
 
-    monkeypatch.setattr(slicing, "cupy", lambda: fake)
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setattr(slicing, "has_gpu", lambda: False)
     monkeypatch.setattr(slicing, "part_on_host", part)
     monkeypatch.setattr(slicing, "TAKEN_ALONE_BELOW", 16)
     return seen
 
 
-@pytest.mark.parametrize("make", STUDIES)
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 @pytest.mark.parametrize("n", [0, 1, 33, 257, 2**15 + 1])
-def test_both_orders_give_the_numbers_that_are_wanted(make: Any, n: int, on_host: list[str]) -> None:
-    study: Study = make()
+def test_both_orders_give_the_numbers_that_are_wanted(study: Study, n: int, on_host: list[str]) -> None:
     for variant in study.variants:
         if variant.clock != "end_to_end":
             continue
         inputs = study.make_inputs(n, exact=False)
-        out = np.full(n, -9, np.float32)
+        out = np.full(n, -9, np.float32).view(OnDevice)
         variant.call(*inputs, out)
         assert study.reference is not None
         assert (out == study.reference(*inputs)).all(), variant.name
@@ -62,12 +62,14 @@ def test_both_orders_give_the_numbers_that_are_wanted(make: Any, n: int, on_host
 
 def test_a_block_is_copied_from_where_it_lies(on_host: list[str]) -> None:
     """A buffer between is for what has to be gathered, and lies in the memory that the label names."""
-    study = slicing.block_study()
-    study.variant("block_slice_first").call(*study.make_inputs(33, exact=False), np.empty(33, np.float32))
+    study = slicing.block
+    study.variant("block_slice_first").call(
+        *study.make_inputs(33, exact=False), np.empty(33, np.float32).view(OnDevice)
+    )
     assert on_host == []
-    study = slicing.study()
+    study = slicing.strided
     for name in ("strided_slice_first", "strided_slice_first_pinned"):
-        study.variant(name).call(*study.make_inputs(33, exact=False), np.empty(33, np.float32))
+        study.variant(name).call(*study.make_inputs(33, exact=False), np.empty(33, np.float32).view(OnDevice))
     assert on_host == ["pageable", "pinned"]
 
 
@@ -81,7 +83,7 @@ def test_sectors_are_those_in_which_the_numbers_lie(n: int) -> None:
 
 def test_a_smaller_gpu_gets_a_shorter_array(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = SimpleNamespace(Device=lambda: SimpleNamespace(mem_info=(5 * 10**8, 10**9)))
-    monkeypatch.setattr(slicing, "cupy", lambda: SimpleNamespace(cuda=memory))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=memory))
     monkeypatch.setattr(slicing, "has_gpu", lambda: True)
     slicing.longest.cache_clear()
     try:
@@ -90,13 +92,9 @@ def test_a_smaller_gpu_gets_a_shorter_array(monkeypatch: pytest.MonkeyPatch) -> 
         slicing.longest.cache_clear()
 
 
-def test_a_short_step_reads_all_sectors() -> None:
-    assert slicing.sectors(slicing.SIZES[-1]) == slicing.sectors(2**22) == slicing.TOTAL // 8
-
-
 def test_mask_and_index_must_pick_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     fake = SimpleNamespace(zeros=np.zeros, asarray=np.asarray, flatnonzero=np.flatnonzero)
-    monkeypatch.setattr(views, "cupy", lambda: fake)
+    monkeypatch.setitem(sys.modules, "cupy", fake)
     monkeypatch.setattr(views, "N", 100)
     monkeypatch.setattr(
         views, "launches_in_turns", lambda calls, n: {k: [call()] for k, call in calls.items()}
