@@ -85,13 +85,11 @@ from gpuguide.topics.overlap import timeline
 
 free, total = cp.cuda.Device().mem_info
 print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
-if overlap.most_rows() < overlap.ALL:
-    print(f"That is enough for {overlap.most_rows():,} rows.")
 gg.machine_ceilings()
-results = overlap.study().run()
-changes = overlap.changes_study().run()
-sums = overlap.sums_study().run()
-chain = overlap.chain_study().run()
+results = overlap.overlap.run()
+changes = overlap.changes.run()
+sums = overlap.sums.run()
+chain = overlap.chain.run()
 
 with gpu_clock().use():
     steps, asked = timeline.parts(), timeline.asking()
@@ -145,7 +143,7 @@ _ = plot_timeline(
 # :measured:`changes[overlapped, 16384].time`; the time above is from another study.
 #
 # .. kernel:: gpuguide.topics.overlap.study
-#    :names: two_streams, three_streams
+#    :names: in_streams
 #    :fold: What is timed
 
 # %%
@@ -234,10 +232,6 @@ _ = plot_dots(
 # stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
 # one stream more than there are steps.
 #
-# .. kernel:: gpuguide.topics.overlap.study
-#    :names: four_streams
-#    :fold: The chunks of this chart
-#
 # .. kernel:: gpuguide.topics.overlap.timeline
 #    :names: asking
 #    :fold: What Python asks for, as it is timed
@@ -301,7 +295,7 @@ _ = plot_dots(
 # :doc:`leave the data where they are </gallery/moving_data/data_where_it_is>`, on the GPU.
 #
 # .. kernel:: gpuguide.topics.overlap.study
-#    :names: sums, chain
+#    :names: row_sums, rounds
 #    :fold: The sums and the chain
 
 # %%

@@ -1,50 +1,32 @@
 """Rows from the host times a matrix on the GPU: chunks one after the other, and in streams that overlap."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
-from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy, has_gpu
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, end_to_end_variant, generator
-from gpuguide.measure.random_inputs import uniform, whole_numbers
+from gpuguide.measure import Study, cp, end_to_end, uniform, whole_numbers
+from gpuguide.measure.plan import generator
 from gpuguide.measure.reference import Tolerance
-from gpuguide.measure.study import Study
 from gpuguide.topics.overlap.kernels import in_chunks
 
-WIDTH = 2048
-"""Numbers in a row. On an H200 a product of such rows takes about as long as a copy of them."""
-CHUNK = 2048
-"""Rows in a chunk: 16 MiB."""
+WIDTH = 2048  # numbers in a row: on an H200 a product of such rows takes about as long as a copy of them
+CHUNK = 2048  # rows in a chunk: 16 MiB
 SIZES = (16, 256, 2048, 4096, 8192, 16384)
-ALL = SIZES[-1]
-"""Rows in the studies that compare one size only: 128 MiB each way; fewer if memory is short."""
-CHUNKS = (64, 512, 8192, 16384)
-FOUR = 512
-"""Rows in the chunks that a fourth stream is tried with: 4 MiB."""
-ROUNDS = 8
-"""How often a block goes to the GPU and back where each round needs the one before."""
-INPUT_NOTE = "uniform random numbers; whole numbers from -2 to 2 for the exact check"
-PINNED: dict[str, Any] = {"arrays": "pinned"}
-
-Buffers = list[tuple[Any, Any, Any]]
+ALL = SIZES[-1]  # rows in the studies that compare one size only: 128 MiB each way
+N_ROUNDS = 8  # how often a block goes to the GPU and back where each round needs the one before
 
 
 @cache
-def weights_host() -> np.ndarray:
+def weights_host():
     """Return random multiples of 1/8 from -1 to 1, so that products with small whole numbers are exact."""
-    return whole_numbers(
-        generator("overlap", "weights"), WIDTH**2, 9, np.float32, low=-8
-    ).reshape(WIDTH, WIDTH) / np.float32(8)
+    rng = generator("overlap", "weights")
+    return whole_numbers(rng, WIDTH**2, 9, np.float32, low=-8).reshape(
+        WIDTH, WIDTH
+    ) / np.float32(8)
 
 
 @cache
-def half_turns_host() -> np.ndarray:
+def half_turns_host():
     """Return Hadamard's matrix over 64: all elements are 1/64 or -1/64, and its square is half of one."""
     signs = np.ones((1, 1), np.float32)
     while len(signs) < WIDTH:
@@ -53,19 +35,18 @@ def half_turns_host() -> np.ndarray:
 
 
 @cache
-def weights_on_gpu(make: Any = weights_host) -> Any:
+def weights_on_gpu(make=weights_host):
     """Return a matrix on the GPU, where it stays."""
-    on_gpu = cupy().asarray(make())
-    cupy().cuda.Device().synchronize()  # streams that do not block would not wait for the copy
+    on_gpu = cp.asarray(make())
+    cp.cuda.Device().synchronize()  # streams that do not block would not wait for the copy
     return on_gpu
 
 
 @cache
-def buffers(n_streams: int, rows: int = CHUNK, non_blocking: bool = True) -> Buffers:
+def buffers(n_streams, rows=CHUNK, non_blocking=True):
     """Return streams, each with an array for what goes in and one for what comes out; made once."""
-    cp = cupy()
 
-    def array() -> Any:
+    def array():
         return cp.empty((rows, WIDTH), np.float32)
 
     return [
@@ -73,47 +54,13 @@ def buffers(n_streams: int, rows: int = CHUNK, non_blocking: bool = True) -> Buf
     ]
 
 
-def most_rows() -> int:
-    """Return the rows for which the GPU has memory: the arrays of all streams hold them 14 times or less."""
-    if not has_gpu():
-        return ALL
-    free = int(cupy().cuda.Device().mem_info[0])
-    return max((rows for rows in SIZES if 14 * 4 * WIDTH * rows <= free), default=SIZES[0])
+def in_streams(x_host, out_host, n_streams, rows):
+    """Take turns with some streams, each with arrays of its own for a chunk of so many rows."""
+    in_chunks(x_host, weights_on_gpu(), out_host, buffers(n_streams, rows))
 
 
-def check_rows(x_host: np.ndarray, out_host: np.ndarray) -> None:
-    """Raise ValueError unless both are float32 matrices with rows of 2048 numbers, and of one shape."""
-    shape = (len(x_host) if getattr(x_host, "ndim", 0) else 0, WIDTH)
-    launch.check(x_host=x_host, out_host=out_host, shape=shape, dtype="float32")
-
-
-def one_stream(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
-    """Copy a chunk in, multiply, copy it out, and only then begin with the next."""
-    check_rows(x_host, out_host)
-    in_chunks(x_host, weights_on_gpu(), out_host, buffers(1, rows))
-
-
-def two_streams(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
-    """Take turns with two streams, each with arrays of its own: double buffering."""
-    check_rows(x_host, out_host)
-    in_chunks(x_host, weights_on_gpu(), out_host, buffers(2, rows))
-
-
-def three_streams(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
-    """Take turns with three streams: one copies in, one multiplies, one copies out."""
-    check_rows(x_host, out_host)
-    in_chunks(x_host, weights_on_gpu(), out_host, buffers(3, rows))
-
-
-def four_streams(x_host: np.ndarray, out_host: np.ndarray, rows: int = CHUNK) -> None:
-    """Take turns with one stream more than there are steps."""
-    check_rows(x_host, out_host)
-    in_chunks(x_host, weights_on_gpu(), out_host, buffers(4, rows))
-
-
-def waiting(x_host: np.ndarray, out_host: np.ndarray) -> None:
+def waiting(x_host, out_host):
     """Use three streams, but leave out blocking=False, so that Python waits for each copy out."""
-    check_rows(x_host, out_host)
     for i, start in enumerate(range(0, len(x_host), CHUNK)):
         stream, x, out = buffers(3)[i % 3]
         chunk = slice(start, start + CHUNK)
@@ -124,10 +71,8 @@ def waiting(x_host: np.ndarray, out_host: np.ndarray) -> None:
             out[:n].get(out=out_host[chunk])
 
 
-def default_stream(x_host: np.ndarray, out_host: np.ndarray) -> None:
+def default_stream(x_host, out_host):
     """Use three streams of the blocking kind, and do one small thing per chunk in the default stream."""
-    check_rows(x_host, out_host)
-    cp = cupy()
     for i, start in enumerate(range(0, len(x_host), CHUNK)):
         stream, x, out = buffers(3, non_blocking=False)[i % 3]
         chunk = slice(start, start + CHUNK)
@@ -141,9 +86,8 @@ def default_stream(x_host: np.ndarray, out_host: np.ndarray) -> None:
     cp.cuda.Device().synchronize()
 
 
-def new_arrays(x_host: np.ndarray, out_host: np.ndarray) -> None:
+def new_arrays(x_host, out_host):
     """Use three streams, but let each product make its own array, from CuPy's memory pool."""
-    check_rows(x_host, out_host)
     for i, start in enumerate(range(0, len(x_host), CHUNK)):
         stream, x, _ = buffers(3)[i % 3]
         chunk = slice(start, start + CHUNK)
@@ -155,9 +99,8 @@ def new_arrays(x_host: np.ndarray, out_host: np.ndarray) -> None:
         stream.synchronize()
 
 
-def without_pool(x_host: np.ndarray, out_host: np.ndarray) -> None:
+def without_pool(x_host, out_host):
     """Do the same without the pool, so that each array is asked of the driver and given back to it."""
-    cp = cupy()
     pooled = cp.cuda.get_allocator()
     cp.cuda.set_allocator(None)
     try:
@@ -167,15 +110,13 @@ def without_pool(x_host: np.ndarray, out_host: np.ndarray) -> None:
 
 
 @cache
-def done() -> Any:
+def done():
     """Return a count on the GPU."""
-    return cupy().zeros(1, np.int64)
+    return cp.zeros(1, np.int64)
 
 
-def sums(x_host: np.ndarray, out_host: np.ndarray, n_streams: int) -> None:
+def row_sums(x_host, out_host, n_streams):
     """Add up each row on the GPU: all numbers go in, and one per row comes back."""
-    launch.check(x_host=x_host, shape=(len(x_host), WIDTH), dtype="float32")
-    launch.check(out_host=out_host, shape=(len(x_host),), dtype="float32")
     turns = buffers(n_streams)
     for i, start in enumerate(range(0, len(x_host), CHUNK)):
         stream, x, out = turns[i % n_streams]
@@ -189,14 +130,13 @@ def sums(x_host: np.ndarray, out_host: np.ndarray, n_streams: int) -> None:
         stream.synchronize()
 
 
-def chain(x_host: np.ndarray, out_host: np.ndarray, n_streams: int) -> None:
+def rounds(x_host, out_host, n_streams):
     """Send one block to the GPU and back eight times; each round takes what the one before brought back."""
-    check_rows(x_host, out_host)
     n, source, before = len(x_host), x_host, None
     if not n:
         return
     turns = buffers(n_streams, max(n, CHUNK))
-    for i in range(ROUNDS):
+    for i in range(N_ROUNDS):
         stream, x, out = turns[i % n_streams]
         if before is not None:
             stream.wait_event(before)
@@ -209,166 +149,127 @@ def chain(x_host: np.ndarray, out_host: np.ndarray, n_streams: int) -> None:
         stream.synchronize()
 
 
-def product_reference(x: np.ndarray) -> np.ndarray:
-    """Multiply in float64 on the CPU."""
-    return np.asarray(x @ weights_host().astype(np.float64))
-
-
-def sum_of_magnitudes(x: np.ndarray) -> np.ndarray:
-    """Return a bound of the terms of each product, added up without signs."""
-    # All weights are at most 1, so this spares a second product.
-    return np.asarray(np.abs(x).sum(axis=1, keepdims=True))
-
-
-def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of one stream with three, from a few rows to 128 MiB each way."""
-    return _study(
-        "overlap",
-        "Rows to the GPU, times a matrix, and back",
-        (
-            end_to_end_variant("one_stream", one_stream, "one stream, pinned", **PINNED),
-            end_to_end_variant(
-                "three_streams", three_streams, "three streams, pinned", **PINNED
-            ),
-        ),
-        sizes=tuple(size for size in SIZES if size <= most_rows()),
-        baseline="one_stream",
-        kernels=kernels,
-    )
-
-
-def changes_study(kernels: Kernels = None) -> Study:
-    """Describe three streams, and what becomes of them with other chunks, and of what hinders them."""
-    rows_in_all = most_rows()
-    pinned: dict[str, tuple[Callable[..., Any], str]] = {
-        "overlapped": (three_streams, "three streams"),
-        "two_streams": (two_streams, "two streams"),
-        **{
-            f"rows_{rows}": (partial(three_streams, rows=rows), f"chunks of {rows} rows")
-            for rows in CHUNKS
-            if rows <= rows_in_all
-        },
-        f"rows_{FOUR}_four": (partial(four_streams, rows=FOUR), f"{FOUR} rows, four streams"),
-        "waiting": (waiting, "without blocking=False"),
-        "default_stream": (default_stream, "default stream between"),
-        "new_arrays": (new_arrays, "new arrays from the pool"),
-        "without_pool": (without_pool, "new arrays without the pool"),
-    }
-    return _study(
-        "changes",
-        "Three streams, with one thing changed",
-        (
-            *(
-                end_to_end_variant(name, call, f"{label}, pinned", **PINNED)
-                for name, (call, label) in pinned.items()
-            ),
-            end_to_end_variant("pageable_serial", one_stream, "one stream, pageable"),
-            end_to_end_variant("pageable", three_streams, "three streams, pageable"),
-        ),
-        sizes=(rows_in_all,),
-        baseline="overlapped",
-        kernels=kernels,
-    )
-
-
-def sums_study(kernels: Kernels = None) -> Study:
-    """Describe work that is bound by the copies in one direction: the sum of each row."""
-    return Study(
-        name="sums",
-        title="Sums of rows: copies in one direction only",
-        variants=(
-            end_to_end_variant(
-                "sums_one", partial(sums, n_streams=1), "sums, one stream, pinned", **PINNED
-            ),
-            end_to_end_variant(
-                "sums_three",
-                partial(sums, n_streams=3),
-                "sums, three streams, pinned",
-                **PINNED,
-            ),
-        ),
-        sizes=(most_rows(),),
-        inputs=_rows,
-        reference=sum_reference,
-        tolerance=Tolerance(c=4, serial=8, scale=row_magnitudes),
-        output=lambda n, dtype: ((n,), dtype),
-        dtype="float32",
-        size_name="rows",
-        input_note=INPUT_NOTE,
-        baseline="sums_one",
-        kernels=kernels,
-    )
-
-
-def sum_reference(x: np.ndarray) -> np.ndarray:
-    """Add up each row in float64."""
-    return np.asarray(x.sum(axis=1))
-
-
-def row_magnitudes(x: np.ndarray) -> np.ndarray:
-    """Add up the magnitudes of each row."""
-    return np.asarray(np.abs(x).sum(axis=1))
-
-
-def chain_study(kernels: Kernels = None) -> Study:
-    """Describe work in which each round needs the result of the one before."""
-    return Study(
-        name="chain",
-        title="One block, eight times to the GPU and back",
-        variants=(
-            end_to_end_variant(
-                "chain_one", partial(chain, n_streams=1), "chain, one stream, pinned", **PINNED
-            ),
-            end_to_end_variant(
-                "chain_three",
-                partial(chain, n_streams=3),
-                "chain, three streams, pinned",
-                **PINNED,
-            ),
-        ),
-        sizes=(CHUNK,),
-        inputs=_rows,
-        reference=chain_reference,
-        tolerance=Tolerance(c=4, serial=64, scale=largest),
-        dtype="float32",
-        size_name="rows",
-        input_note=INPUT_NOTE,
-        baseline="chain_one",
-        kernels=kernels,
-    )
-
-
-def chain_reference(x: np.ndarray) -> np.ndarray:
-    """Halve the numbers once for every two rounds, as the square of the matrix does."""
-    return np.asarray(x / 2 ** (ROUNDS // 2))
-
-
-def largest(x: np.ndarray) -> float:
-    """Return the largest magnitude; the rounds mix all numbers of a row."""
-    return float(np.abs(x).max(initial=0))
-
-
-def _study(name: str, title: str, variants: tuple[Variant, ...], **options: Any) -> Study:
-    return Study(
-        name=name,
-        title=title,
-        variants=variants,
-        inputs=_rows,
-        reference=product_reference,
-        tolerance=Tolerance(c=1, serial=WIDTH, scale=sum_of_magnitudes),
-        dtype="float32",
-        size_name="rows",
-        input_note=INPUT_NOTE,
-        **options,
-    )
-
-
-def _rows(
-    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
+def rows_of_numbers(n, dtype, rng, exact):
     drawn = (
         whole_numbers(rng, n * WIDTH, 3, dtype, low=-2)
         if exact
         else uniform(rng, n * WIDTH, dtype)
     )
     return (drawn.reshape(n, WIDTH),)
+
+
+def row_magnitudes(x):
+    """Add up the magnitudes of each row."""
+    return np.abs(x).sum(axis=1)
+
+
+def sum_of_magnitudes(x):
+    """Return a bound of the terms of each product, added up without signs."""
+    return row_magnitudes(x)[
+        :, None
+    ]  # all weights are at most 1, so this spares a second product
+
+
+def largest(x):
+    """Return the largest magnitude; the rounds mix all numbers of a row."""
+    return float(np.abs(x).max(initial=0))
+
+
+NOTES = {
+    1: "Copy a chunk in, multiply, copy it out, and only then begin with the next.",
+    2: "Take turns with two streams, each with arrays of its own: double buffering.",
+    3: "Take turns with three streams: one copies in, one multiplies, one copies out.",
+    4: "Take turns with one stream more than there are steps.",
+}
+
+
+def streams(name, n_streams, label, rows=CHUNK, arrays="pinned"):
+    """Return a variant that takes its chunks through some streams."""
+    call = partial(in_streams, n_streams=n_streams, rows=rows)
+    label, note = f"{label}, {arrays}", NOTES[n_streams]
+    memory = {"arrays": "pinned"} if arrays == "pinned" else {}
+    return end_to_end(call, label, name=name, note=note, **memory)
+
+
+def pinned(call, label, **options):
+    return end_to_end(call, f"{label}, pinned", arrays="pinned", **options)
+
+
+def of_rows():
+    """Return what the studies of rows share."""
+    return {
+        "inputs": rows_of_numbers,
+        "size_name": "rows",
+        "input_note": "uniform random numbers; whole numbers from -2 to 2 for the exact check",
+    }
+
+
+def of_products():
+    """Return what the studies of rows times a matrix share."""
+    return of_rows() | {
+        "reference": lambda x: x @ weights_host().astype(np.float64),
+        "tolerance": Tolerance(c=1, serial=WIDTH, scale=sum_of_magnitudes),
+    }
+
+
+overlap = Study(
+    name="overlap",
+    title="Rows to the GPU, times a matrix, and back",
+    sizes=SIZES,
+    baseline="one_stream",
+    variants=(
+        streams("one_stream", 1, "one stream"),
+        streams("three_streams", 3, "three streams"),
+    ),
+    **of_products(),
+)
+changes = Study(
+    name="changes",
+    title="Three streams, with one thing changed",
+    sizes=(ALL,),
+    baseline="overlapped",
+    variants=(
+        streams("overlapped", 3, "three streams"),
+        streams("two_streams", 2, "two streams"),
+        *(
+            streams(f"rows_{rows}", 3, f"chunks of {rows} rows", rows)
+            for rows in (64, 512, 8192, 16384)
+        ),
+        streams("rows_512_four", 4, "512 rows, four streams", 512),
+        pinned(waiting, "without blocking=False"),
+        pinned(default_stream, "default stream between"),
+        pinned(new_arrays, "new arrays from the pool"),
+        pinned(without_pool, "new arrays without the pool"),
+        streams("pageable_serial", 1, "one stream", arrays="pageable"),
+        streams("pageable", 3, "three streams", arrays="pageable"),
+    ),
+    **of_products(),
+)
+sums = Study(
+    name="sums",
+    title="Sums of rows: copies in one direction only",
+    sizes=(ALL,),
+    output=lambda n, dtype: ((n,), dtype),
+    reference=lambda x: x.sum(axis=1),
+    tolerance=Tolerance(c=4, serial=8, scale=row_magnitudes),
+    baseline="sums_one",
+    variants=(
+        pinned(partial(row_sums, n_streams=1), "sums, one stream", name="sums_one"),
+        pinned(partial(row_sums, n_streams=3), "sums, three streams", name="sums_three"),
+    ),
+    **of_rows(),
+)
+chain = Study(
+    name="chain",
+    title="One block, eight times to the GPU and back",
+    sizes=(CHUNK,),
+    # Halved once for every two rounds, as by the square of the matrix.
+    reference=lambda x: x / 2 ** (N_ROUNDS // 2),
+    tolerance=Tolerance(c=4, serial=64, scale=largest),
+    baseline="chain_one",
+    variants=(
+        pinned(partial(rounds, n_streams=1), "chain, one stream", name="chain_one"),
+        pinned(partial(rounds, n_streams=3), "chain, three streams", name="chain_three"),
+    ),
+    **of_rows(),
+)

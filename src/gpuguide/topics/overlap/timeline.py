@@ -1,31 +1,17 @@
 """When each copy and each product of a chunk began and ended, by events; and each of them alone."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.backends import cupy
-from gpuguide.topics.overlap.study import (
-    CHUNK,
-    WIDTH,
-    Buffers,
-    buffers,
-    weights_host,
-    weights_on_gpu,
-)
+from gpuguide.measure import cp
+from gpuguide.topics.overlap.study import CHUNK, WIDTH, buffers, weights_host, weights_on_gpu
 
-__all__ = ["asking", "parts", "pinned_rows", "spans", "timeline"]
-
-SMALL = 64
-"""Rows in a chunk that is asked for to see how long asking takes."""
+SMALL = 64  # rows in a chunk that is asked for to see how long asking takes
 
 
-def pinned_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+def pinned_rows(n):
     """Return rows of random numbers and as many for the results, both in pinned memory."""
     import cupyx
 
@@ -34,9 +20,8 @@ def pinned_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
     return x_host, out_host
 
 
-def timeline(n_streams: int, n_chunks: int = 8) -> np.ndarray:
+def timeline(n_streams, n_chunks=8):
     """Take chunks to the GPU and back once more, with an event before and after each step."""
-    cp = cupy()
     x_host, out_host = pinned_rows(n_chunks * CHUNK)
     turns = buffers(n_streams)
     # The first call makes what cuBLAS needs in each stream.
@@ -46,17 +31,11 @@ def timeline(n_streams: int, n_chunks: int = 8) -> np.ndarray:
     cp.cuda.Device().synchronize()
     if not np.allclose(out_host[-1], x_host[-1] @ weights_host(), rtol=1e-3, atol=0.05):
         raise ArgumentError("timeline: the last row is wrong, so the times mean nothing.")
-    return spans(
-        [
-            [cp.cuda.get_elapsed_time(origin, event) / 1e3 for event in events]
-            for events in taken
-        ]
-    )
+    elapsed = cp.cuda.get_elapsed_time
+    return spans([[elapsed(origin, event) / 1e3 for event in events] for events in taken])
 
 
-def _with_events(
-    x_host: np.ndarray, out_host: np.ndarray, turns: Buffers
-) -> tuple[Any, list[Any]]:
+def _with_events(x_host, out_host, turns):
     """Do what `in_chunks` does, and record four events for each chunk."""
     origin, taken = turns[0][0].record(), []
     for i, start in enumerate(range(0, len(x_host), CHUNK)):
@@ -74,16 +53,11 @@ def _with_events(
     return origin, taken
 
 
-def spans(times: Any) -> np.ndarray:
-    """Turn the times of four events per chunk into begin and end of its three steps.
-
-    An event before a step shows when its stream was ready for it. The step itself begins when, besides, the
-    step of this kind that ended last before it has ended: each direction has one copy engine, and a product
-    fills the GPU. The GPU may take chunks that wait in another order than they were asked for.
-
-    >>> spans([[0, 1, 2, 3], [0, 2, 3, 4]])[1].tolist()
-    [[1.0, 2.0], [2.0, 3.0], [3.0, 4.0]]
-    """
+def spans(times):
+    """Turn the times of four events per chunk into begin and end of its three steps."""
+    # An event before a step shows when its stream was ready for it. The step itself begins when, besides, the
+    # step of this kind that ended last before it has ended: each direction has one copy engine, and a product
+    # fills the GPU. The GPU may take chunks that wait in another order than they were asked for.
     marks = np.asarray(times, float)
     begin, end = marks[:, :3].copy(), marks[:, 1:]
     for step in range(3):
@@ -92,7 +66,7 @@ def spans(times: Any) -> np.ndarray:
     return np.stack([begin, end], axis=2)
 
 
-def parts() -> dict[str, Callable[[], Any]]:
+def parts():
     """Return the three steps of one chunk, each to be timed alone by the GPU's clock."""
     x_host, out_host = pinned_rows(CHUNK)
     ((_, x, out),) = buffers(1)
@@ -104,13 +78,13 @@ def parts() -> dict[str, Callable[[], Any]]:
     }
 
 
-def asking() -> dict[str, Callable[[], Any]]:
+def asking():
     """Return what Python does for one small chunk in three streams, without waiting for it."""
     x_host, out_host = pinned_rows(SMALL)
     turns = buffers(3, SMALL)
     count = iter(range(10**9))
 
-    def ask() -> None:
+    def ask():
         stream, x, out = turns[next(count) % 3]
         n = len(x_host[:SMALL])
         with stream:
