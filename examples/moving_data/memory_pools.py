@@ -214,8 +214,8 @@ pool.free_all_blocks()
 for what, seconds in large.pinned().items():
     gg.fact(what, float(np.median(seconds)), unit="s", samples=seconds)
 pool.free_all_blocks()
-arithmetic = memory_pools.arithmetic_study().run()
-pooled = memory_pools.study().run()
+arithmetic = memory_pools.arithmetic.run()
+pooled = memory_pools.pool.run()
 
 # %%
 # Chunks: less memory, and how small they may be

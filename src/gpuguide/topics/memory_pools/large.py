@@ -4,37 +4,26 @@ The cube is too large for a study, which keeps another copy of each input. So th
 of each way is compared with NumPy's, bit for bit, before and after it is timed.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import ArgumentError, MismatchError
-from gpuguide.machine.backends import cupy
+from gpuguide.measure import cp
 from gpuguide.measure.plan import generator
 from gpuguide.measure.session import current
 from gpuguide.measure.timing import end_to_end_timer
 from gpuguide.measure.turns import gpu_clock, in_turns
 from gpuguide.topics.memory_pools.study import triple_square
 
-__all__ = ["CHUNKS", "Cube", "chunks", "edge_that_fits", "pinned", "ways"]
-
 EDGES = (1024, 512, 256)
 CHUNKS = tuple(2**exponent for exponent in (18, 20, 22, 24, 26, 28, 30))
 _PERIOD = 2**20  # the cube repeats so many random numbers, so that NumPy can check all of it
 _PINNED_BYTES = 2**26
-_Call = Callable[[], Any]
 
 
-def edge_that_fits(free_bytes: int) -> int:
-    """Choose the longest edge for which two cubes and a fifth of one fit into the free memory.
-
-    >>> edge_that_fits(140 * 10**9), edge_that_fits(16 * 10**9)
-    (1024, 512)
-    """
+def edge_that_fits(free_bytes):
+    """Choose the longest edge for which two cubes and a fifth of one fit into the free memory."""
     for edge in EDGES:
         if 2.2 * 8 * edge**3 <= free_bytes:
             return edge
@@ -46,45 +35,43 @@ def edge_that_fits(free_bytes: int) -> int:
 
 
 class Cube:
-    """The cube on the GPU, and the ways to triple and square it.
+    """The cube on the GPU, and the ways to triple and square it."""
 
-    Everything must happen on one stream, because CuPy's pool does not hand memory from one to another.
-    """
+    # Everything must happen on one stream, because CuPy's pool does not hand memory from one to another.
 
-    def __init__(self, edge: int) -> None:
-        cp = cupy()
+    def __init__(self, edge):
         row = generator("memory_pools", edge).random(min(_PERIOD, edge**3))
         self._row, self._expected = cp.asarray(row), cp.asarray((3 * row) ** 2)
         self.x = cp.empty((edge, edge, edge))
         self.refill()
 
-    def refill(self) -> None:
+    def refill(self):
         """Restore the numbers, in place."""
         self.x.reshape(-1, len(self._row))[...] = self._row
 
-    def in_place(self) -> None:
+    def in_place(self):
         """Triple and square in place."""
         self.x *= 3
         self.x *= self.x
 
-    def new_arrays(self) -> None:
+    def new_arrays(self):
         """Triple and square, with a new array for each result."""
         self.x = self.x * 3
         self.x = self.x * self.x
 
-    def one_kernel(self) -> None:
+    def one_kernel(self):
         """Triple and square in place, in one pass."""
         triple_square()(self.x, self.x)
 
-    def in_chunks(self, n: int) -> None:
+    def in_chunks(self, n):
         """Triple and square `n` elements at a time, so that a new array is as small as a chunk."""
         flat = self.x.reshape(-1)
         for start in range(0, flat.size, n):
             part = flat[start : start + n]
             tripled = part * 3
-            cupy().multiply(tripled, tripled, out=part)
+            cp.multiply(tripled, tripled, out=part)
 
-    def check(self, name: str, call: _Call) -> None:
+    def check(self, name, call):
         """Make a call on the restored numbers, and compare all of the result with NumPy's."""
         self.refill()
         call()
@@ -94,9 +81,8 @@ class Cube:
             raise MismatchError(f"{name}: {wrong:,} of {rows.size:,} elements are wrong.")
 
 
-def ways(edge: int, n_turns: int = 7) -> dict[str, list[float]]:
+def ways(edge, n_turns=7):
     """Time each way on a cube, from the call to the result, with the numbers restored in between."""
-    cp = cupy()
     with gpu_clock().use():
         cube = Cube(edge)
         calls = {way.__name__: way for way in (cube.in_place, cube.new_arrays, cube.one_kernel)}
@@ -110,11 +96,8 @@ def ways(edge: int, n_turns: int = 7) -> dict[str, list[float]]:
     return times
 
 
-def chunks(
-    edge: int, sizes: tuple[int, ...] = CHUNKS, n_turns: int = 5
-) -> dict[int, tuple[list[float], int]]:
+def chunks(edge, sizes=CHUNKS, n_turns=5):
     """For each size of chunk: the seconds on a cube, and the bytes that a pool needed beside it."""
-    cp = cupy()
     with gpu_clock().use():
         cube = Cube(edge)
         needed = {}
@@ -129,17 +112,16 @@ def chunks(
     return {n: (times[str(n)], needed[n]) for n in sizes}
 
 
-def pinned(n_turns: int = 7) -> dict[str, list[float]]:
+def pinned(n_turns=7):
     """Time how pinned memory is got from the driver and from the pool, and copies of as many bytes."""
-    cp = cupy()
     import cupyx
 
     pool, n = cp.get_default_pinned_memory_pool(), _PINNED_BYTES // 4
 
-    def allocate() -> Any:
+    def allocate():
         return cupyx.empty_pinned(n, np.float32)
 
-    def fill_pool() -> None:
+    def fill_pool():
         allocate()  # dropped at once, so that the pool has a block of this size
 
     with gpu_clock().use():
@@ -148,10 +130,10 @@ def pinned(n_turns: int = 7) -> dict[str, list[float]]:
         fixed[:] = pageable
         device = cp.empty(n, np.float32)
 
-        def copy(x_host: np.ndarray) -> None:
+        def copy(x_host):
             device.set(x_host, stream=cp.cuda.get_current_stream())
 
-        calls: dict[str, tuple[_Call, _Call]] = {
+        calls = {
             "pinned_from_driver": (allocate, pool.free_all_blocks),
             "pinned_from_pool": (allocate, fill_pool),
             "asarray_empty_pool": (lambda: cp.asarray(pageable), pool.free_all_blocks),
@@ -166,7 +148,7 @@ def pinned(n_turns: int = 7) -> dict[str, list[float]]:
         return _in_turns(calls, n_turns)
 
 
-def _timed(cube: Cube, calls: Mapping[str, _Call], n_turns: int) -> dict[str, list[float]]:
+def _timed(cube, calls, n_turns):
     for name, call in calls.items():
         cube.check(name, call)
     times = _in_turns({name: (call, cube.refill) for name, call in calls.items()}, n_turns)
@@ -175,11 +157,11 @@ def _timed(cube: Cube, calls: Mapping[str, _Call], n_turns: int) -> dict[str, li
     return times
 
 
-def _in_turns(calls: Mapping[str, tuple[_Call, _Call]], n_turns: int) -> dict[str, list[float]]:
+def _in_turns(calls, n_turns):
     """Time each call to its end, in seconds; what comes with it is called before, and not timed."""
     gpu, host = gpu_clock(), current().machine.host
 
-    def reading(call: _Call, reset: _Call) -> Callable[[], float]:
+    def reading(call, reset):
         timer = end_to_end_timer(call, gpu, host=host, reset=reset)
         return lambda: timer.sample() / 1e9
 
