@@ -66,11 +66,11 @@ from gpuguide.topics.streams import study as streams
 from gpuguide.topics.streams import timeline
 from gpuguide.topics.streams.kernels import steps_source
 
-inverses = streams.inverses_study().run()
-products = streams.products_study().run()
-blocks = streams.blocks_study().run()
-short = streams.short_study().run()
-waits = streams.waits_study().run()
+inverses = streams.inverses.run()
+products = streams.products.run()
+blocks = streams.blocks.run()
+short = streams.short.run()
+waits = streams.waits.run()
 for name, seconds in timeline.urgent_times().items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 for n in (128, 256):
@@ -136,7 +136,7 @@ _ = plot_timeline(
 # stream also makes what the libraries need there.
 #
 # .. kernel:: gpuguide.topics.streams.study
-#    :names: streams, in_streams, invert, two_inverses, invert_in_one, invert_in_two
+#    :names: streams, in_streams, invert, two_inverses
 #    :fold: What is timed
 
 # %%
@@ -197,7 +197,7 @@ describe(
 # .. results:: blocks
 #
 # .. kernel:: gpuguide.topics.streams.study
-#    :names: launch_steps, eight_kernels, steps_in_one, steps_in_eight, two_products, multiply_in_two
+#    :names: launch_steps, row_kernels, in_one, two_products
 #    :fold: The launches
 
 # %%

@@ -1,86 +1,75 @@
 """When two inverses began and ended, by events; how long an urgent kernel waits; and crowds of kernels."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import MismatchError
-from gpuguide.machine.backends import cupy, raw_kernel
+from gpuguide.measure import cp
 from gpuguide.measure.turns import gpu_clock, in_turns
-from gpuguide.topics.streams.kernels import steps_source
 from gpuguide.topics.streams.study import (
     STEPS,
     THREADS,
     InverseCheck,
     in_streams,
-    inverses_study,
+    inverses,
+    steps,
     steps_reference,
     streams,
 )
 
-__all__ = ["PRIORITIES", "alone", "crowd", "timeline", "urgent", "urgent_times"]
-
-BACKGROUND_BLOCKS = 20_000
-"""Many more than a GPU holds at once."""
+BACKGROUND_BLOCKS = 20_000  # many more than a GPU holds at once
 BACKGROUND_STEPS = 5_000
 URGENT_STEPS = 1_000
+# As CUDA numbers them: 0 is the lowest and the default, and lower numbers come first.
 PRIORITIES = {"default": 0, "high": -5}
-"""As CUDA numbers them: 0 is the lowest and the default, and lower numbers come first."""
 
 
-def timeline(n_streams: int, edge: int = 6000) -> np.ndarray:
+def timeline(n_streams, edge=6000):
     """Invert two matrices once more, with an event before and after each."""
-    cp = cupy()
-    matrices = [cp.asarray(x) for x in inverses_study().make_inputs(edge**2, exact=False)]
+    matrices = [cp.asarray(x) for x in inverses.make_inputs(edge**2, exact=False)]
     cp.cuda.Device().synchronize()  # these streams would not wait for the copies
     chosen = streams(2) if n_streams == 2 else streams(2)[:1] * 2
     # The first turn makes what the libraries need in each stream.
     for _ in range(2):
-        origin, marks, found = _with_events(chosen, matrices)
+        origin, marks, results = _with_events(chosen, matrices)
         cp.cuda.Device().synchronize()
-    InverseCheck().compare(cp.stack(found), tuple(matrices))
+    InverseCheck().compare(cp.stack(results), tuple(matrices))
     times = [[cp.cuda.get_elapsed_time(origin, mark) / 1e3 for mark in pair] for pair in marks]
     return np.array([times])
 
 
-def _with_events(
-    chosen: tuple[Any, ...], matrices: list[Any]
-) -> tuple[Any, list[Any], list[Any]]:
-    origin, marks, found = chosen[0].record(), [], []
+def _with_events(chosen, matrices):
+    origin, marks, results = chosen[0].record(), [], []
     chosen[1].wait_event(origin)
     for stream, x in zip(chosen, matrices, strict=True):
         with stream:
             begin = stream.record()
-            found.append(cupy().linalg.inv(x))
+            results.append(cp.linalg.inv(x))
             marks.append((begin, stream.record()))
-    return origin, marks, found
+    return origin, marks, results
 
 
-def urgent(priority: int) -> Callable[[], float]:
-    """Return a reading: how long a small kernel takes in a stream of a priority, behind a large one.
-
-    Each reading launches the large one in a stream of the default priority, waits until it runs, launches the
-    small one, and returns the seconds between two events around that.
-    """
-    cp = cupy()
-    behind, ahead = (cp.cuda.Stream(non_blocking=True, priority=each) for each in (0, priority))
-    kernel = raw_kernel(steps_source, "steps").compiled
+def urgent(priority):
+    """Return a reading: how long a small kernel takes in a stream of a priority, behind a large one."""
+    # Each reading launches the large one in a stream of the default priority, waits until it runs, launches
+    # the small one, and returns the seconds between two events around that.
+    behind, ahead = (
+        cp.cuda.Stream(non_blocking=True, priority=number) for number in (0, priority)
+    )
+    kernel = steps.compiled
     large, large_out = (cp.zeros(THREADS * BACKGROUND_BLOCKS, np.uint32) for _ in range(2))
     small = cp.arange(THREADS, dtype=np.uint32)
     small_out = cp.zeros_like(small)
     cp.cuda.Device().synchronize()
 
-    def run(stream: Any, x: Any, out: Any, n_steps: int) -> None:
+    def run(stream, x, out, n_steps):
         with stream:
             sizes = np.int32(x.size), np.int32(n_steps)
             kernel((x.size // THREADS,), (THREADS,), (x, out, *sizes))
 
-    def reading() -> float:
+    def reading():
         small_out.fill(0)
         cp.cuda.Device().synchronize()
         run(behind, large, large_out, BACKGROUND_STEPS)
@@ -96,17 +85,16 @@ def urgent(priority: int) -> Callable[[], float]:
     return reading
 
 
-def urgent_times(n_turns: int = 10) -> dict[str, list[float]]:
+def urgent_times(n_turns=10):
     """Take readings for each priority in turns, and of the large kernel alone."""
     with gpu_clock().use():
         readings = {f"urgent_{name}": urgent(number) for name, number in PRIORITIES.items()}
         return in_turns({**readings, "background": alone}, n_turns)
 
 
-def alone() -> float:
+def alone():
     """Time the large kernel alone, by events."""
-    cp = cupy()
-    kernel = raw_kernel(steps_source, "steps").compiled
+    kernel = steps.compiled
     x, out = (cp.zeros(THREADS * BACKGROUND_BLOCKS, np.uint32) for _ in range(2))
     current = cp.cuda.get_current_stream()
     sizes = np.int32(x.size), np.int32(BACKGROUND_STEPS)
@@ -117,10 +105,9 @@ def alone() -> float:
     return float(cp.cuda.get_elapsed_time(begin, end)) / 1e3
 
 
-def crowd(n: int) -> Callable[[], None]:
+def crowd(n):
     """Return a call that launches kernels of one block in as many streams; it was checked."""
-    cp = cupy()
-    kernel = raw_kernel(steps_source, "steps").compiled
+    kernel = steps.compiled
     x = cp.arange(n * THREADS, dtype=np.uint32).reshape(n, THREADS)
     out = cp.zeros_like(x)
     sizes = np.int32(THREADS), np.int32(STEPS)
@@ -128,7 +115,7 @@ def crowd(n: int) -> Callable[[], None]:
     # Made once: the host must be ahead of the GPU.
     calls = [partial(kernel, (1,), (THREADS,), (x[i], out[i], *sizes)) for i in range(n)]
 
-    def call() -> None:
+    def call():
         in_streams(calls)
 
     call()
