@@ -130,26 +130,10 @@ def test_what_did_not_arrive_on_the_gpu_is_seen() -> None:
     check = study.BothWaysCheck()
     study.there_and_back(numbers.pageable, True, N_BYTES, out)
     assert check.compare(out, 1009) == (0.0, 0.0)
-    study.sent.append(1009)
+    study.sent["numbers"] = 1009
     with pytest.raises(MismatchError, match=r"at 0 is wrong: expected 0\.5, got nan"):
         check.compare(out, 1009)
-    study.sent.clear()
-
-
-@pytest.mark.parametrize("place", [0, 500, 1008])
-@pytest.mark.parametrize("wrong", [np.nan, 1.5, 0.0])
-def test_one_wrong_number_is_seen(place: int, wrong: float) -> None:
-    x = numbers.numbers(np, 0, 1009)
-    check = numbers.NumbersCheck()
-    assert check.compare(x, check.prepare((N_BYTES,))) == (0.0, 0.0)
-    x[place] = wrong
-    with pytest.raises(MismatchError, match=f"The element at {place:,} is wrong"):
-        check.compare(x, 1009)
-
-
-def test_a_copy_of_another_length_is_rejected() -> None:
-    with pytest.raises(MismatchError, match=r"should have shape \(1009,\); it has \(3,\)"):
-        numbers.NumbersCheck().compare(np.ones(3), 1009)
+    study.sent["numbers"] = 0
 
 
 def test_numbers_vary_and_do_not_repeat_soon() -> None:

@@ -56,33 +56,39 @@ def far_guesses(n, dtype, rng, exact):
     return number.copy(), number
 
 
-PAIRS = {
-    "sizes": (2**16, 2**18, 2**20, 2**21, 2**24, 2**26),
-    "dtype": "float32",
-    "inputs": pairs,
-    "input_note": "uniform random numbers; whole numbers for the exact check",
-    "reference": larger_reference,
-    "equal": True,
-    "traffic": per_element(reads=2, writes=1),  # a comparison is no FLOP
-    "variants": (
-        kernel(
-            kernels.larger,
-            "larger",
-            grid,
-            note="Take the larger of each pair, one element per thread.",
+def pairwise():
+    """Return what both studies of the larger share."""
+    return {
+        "sizes": (2**16, 2**18, 2**20, 2**21, 2**24, 2**26),
+        "dtype": "float32",
+        "inputs": pairs,
+        "input_note": "uniform random numbers; whole numbers for the exact check",
+        "reference": larger_reference,
+        "equal": True,
+        "traffic": per_element(reads=2, writes=1),  # a comparison is no FLOP
+        "variants": (
+            kernel(
+                kernels.larger,
+                "larger",
+                grid,
+                note="Take the larger of each pair, one element per thread.",
+            ),
         ),
-    ),
-}
+    }
+
 
 cold = Study(
-    name="cold", title="The larger of two numbers, from a cold cache", cache="cold", **PAIRS
+    name="cold",
+    title="The larger of two numbers, from a cold cache",
+    cache="cold",
+    **pairwise(),
 )
 warm = Study(
     name="warm",
     title="The larger of two numbers, from a warm cache",
     cache="warm",
     small=(257,),
-    **PAIRS,
+    **pairwise(),
 )
 roots = Study(
     name="roots",

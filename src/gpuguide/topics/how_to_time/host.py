@@ -99,11 +99,11 @@ def reads(n_turns):
 # whether a remedy keeps others away is the question.
 def _in_turns(samples, n_turns):
     order, names = generator("host", *samples), list(samples)
-    taken = {name: [] for name in names}
-    for _ in range(n_turns):
-        for i in order.permutation(len(names)):
-            taken[names[i]].append(samples[names[i]]())
-    return taken
+    turns = [
+        {names[i]: samples[names[i]]() for i in order.permutation(len(names))}
+        for _ in range(n_turns)
+    ]
+    return {name: [turn[name] for turn in turns] for name in names}
 
 
 def defences(root=Path("/")):

@@ -74,7 +74,7 @@ def too_early(n=ELEMENTS, n_trials=TRIALS):
         "numba_at_once": partial(
             _cupy_writes, partial(cuda.as_cuda_array, sync=False), _by_numba
         ),
-        "numba_back": _numba_writes,
+        "numba_back": partial(_numba_writes),
     }
     if not missing_torch():
         from_dlpack, as_tensor = (

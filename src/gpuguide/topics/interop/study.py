@@ -99,7 +99,7 @@ def on_the_gpu(call, label, **options):
 
     @wraps(call)
     def unless_empty(x):
-        return call(x) if x.size else cp.empty(0, np.float32)
+        return call(x) if x.size else x
 
     return end_to_end(unless_empty, label, arrays="numba", allocates=True, **options)
 
@@ -110,14 +110,18 @@ def behind(name, hand_over, label, **options):
     return gpu(partial(behind_work, hand_over), label, name=name, **options)
 
 
-COMMON = {
-    "inputs": lambda n, dtype, rng, exact: (
-        whole_numbers(rng, n, 1000, dtype) if exact else uniform(rng, n, dtype),
-    ),
-    "input_note": "uniform random numbers; whole numbers for the exact check",
-    "equal": True,
-    "small": (),  # nothing of it can be simulated
-}
+def common():
+    """Return what both studies share."""
+    return {
+        "inputs": lambda n, dtype, rng, exact: (
+            whole_numbers(rng, n, 1000, dtype) if exact else uniform(rng, n, dtype),
+        ),
+        "input_note": "uniform random numbers; whole numbers for the exact check",
+        "equal": True,
+        "small": (),  # nothing of it can be simulated
+    }
+
+
 TORCH, JAX = {"missing": missing_torch}, {"missing": missing_jax}
 
 tripled = Study(
@@ -134,7 +138,7 @@ tripled = Study(
         on_the_gpu(through_pinned, "PyTorch, through pinned memory", **TORCH),
         on_the_gpu(through_pageable, "PyTorch, through pageable memory", **TORCH),
     ),
-    **COMMON,
+    **common(),
 )
 waiting = Study(
     name="waiting",
@@ -148,5 +152,5 @@ waiting = Study(
         behind("torch", to_torch, "PyTorch, from_dlpack(x)", **TORCH),
         behind("jax", to_jax, "JAX, from_dlpack(x)", **JAX),
     ),
-    **COMMON,
+    **common(),
 )

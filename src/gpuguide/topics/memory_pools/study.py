@@ -8,7 +8,7 @@ import numpy as np
 from gpuguide.machine.cpu import thread_pool
 from gpuguide.measure import Study, cp, cpu, gpu, per_element, uniform, whole_numbers
 
-THREADS = numba.config.NUMBA_NUM_THREADS
+THREADS = int(numba.get_num_threads())
 ALONE_BELOW = 2**20  # as recorded: below, waking the threads takes longer than the work
 
 
@@ -69,11 +69,15 @@ def inputs(n, dtype, rng, exact):
     return (whole_numbers(rng, n, 2**20, dtype) if exact else uniform(rng, n, dtype),)
 
 
-COMMON = {
-    "inputs": inputs,
-    "input_note": "uniform random numbers; whole numbers for the exact check",
-    "dtype": "float64",
-}
+def common():
+    """Return what both studies share."""
+    return {
+        "inputs": inputs,
+        "input_note": "uniform random numbers; whole numbers for the exact check",
+        "dtype": "float64",
+    }
+
+
 TWICE = per_element(reads=2, writes=2, flops=2, unit="fp64")
 ONCE = per_element(reads=1, writes=1, flops=2, unit="fp64")
 
@@ -87,7 +91,7 @@ pool = Study(
         gpu(from_pool, "with the pool", allocates=True),
         gpu(from_driver, "without the pool", allocates=True),
     ),
-    **COMMON,
+    **common(),
 )
 arithmetic = Study(
     name="arithmetic",
@@ -111,5 +115,5 @@ arithmetic = Study(
         gpu(in_place, "CuPy, in place", traffic=TWICE),
         gpu(one_kernel, "CuPy, in place, one kernel", traffic=ONCE),
     ),
-    **COMMON,
+    **common(),
 )

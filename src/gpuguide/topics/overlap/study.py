@@ -195,15 +195,22 @@ def pinned(call, label, **options):
     return end_to_end(call, f"{label}, pinned", arrays="pinned", **options)
 
 
-ROWS = {
-    "inputs": rows_of_numbers,
-    "size_name": "rows",
-    "input_note": "uniform random numbers; whole numbers from -2 to 2 for the exact check",
-}
-PRODUCTS = ROWS | {
-    "reference": lambda x: x @ weights_host().astype(np.float64),
-    "tolerance": Tolerance(c=1, serial=WIDTH, scale=sum_of_magnitudes),
-}
+def of_rows():
+    """Return what the studies of rows share."""
+    return {
+        "inputs": rows_of_numbers,
+        "size_name": "rows",
+        "input_note": "uniform random numbers; whole numbers from -2 to 2 for the exact check",
+    }
+
+
+def of_products():
+    """Return what the studies of rows times a matrix share."""
+    return of_rows() | {
+        "reference": lambda x: x @ weights_host().astype(np.float64),
+        "tolerance": Tolerance(c=1, serial=WIDTH, scale=sum_of_magnitudes),
+    }
+
 
 overlap = Study(
     name="overlap",
@@ -214,7 +221,7 @@ overlap = Study(
         streams("one_stream", 1, "one stream"),
         streams("three_streams", 3, "three streams"),
     ),
-    **PRODUCTS,
+    **of_products(),
 )
 changes = Study(
     name="changes",
@@ -236,7 +243,7 @@ changes = Study(
         streams("pageable_serial", 1, "one stream", arrays="pageable"),
         streams("pageable", 3, "three streams", arrays="pageable"),
     ),
-    **PRODUCTS,
+    **of_products(),
 )
 sums = Study(
     name="sums",
@@ -250,7 +257,7 @@ sums = Study(
         pinned(partial(row_sums, n_streams=1), "sums, one stream", name="sums_one"),
         pinned(partial(row_sums, n_streams=3), "sums, three streams", name="sums_three"),
     ),
-    **ROWS,
+    **of_rows(),
 )
 chain = Study(
     name="chain",
@@ -264,5 +271,5 @@ chain = Study(
         pinned(partial(rounds, n_streams=1), "chain, one stream", name="chain_one"),
         pinned(partial(rounds, n_streams=3), "chain, three streams", name="chain_three"),
     ),
-    **ROWS,
+    **of_rows(),
 )

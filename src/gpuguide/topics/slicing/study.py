@@ -15,7 +15,7 @@ from gpuguide.topics.transfers.numbers import as_cupy
 
 TOTAL = 2**25  # numbers in the array on the host
 SIZES = (2**14, 2**16, 2**18, 2**20, 2**22, 2**24)  # how many of them are wanted
-THREADS = numba.config.NUMBA_NUM_THREADS
+THREADS = int(numba.get_num_threads())
 TAKEN_ALONE_BELOW = 2**17  # as recorded: below, waking the threads takes longer than the work
 SECTOR = 8  # numbers in 32 bytes, the least that the GPU's memory moves
 
@@ -67,7 +67,7 @@ def picked_reference(x, index):
 
 # The array on the host that is copied from, and an index, in pageable and in pinned memory. The variants get
 # the same array on the GPU, for the check alone: what is timed starts on the host.
-HOST = {}
+HOST = {name: (np.empty(0), np.empty(0)) for name in ("pageable", "pinned")}
 
 
 def keep(x, index):
@@ -236,12 +236,21 @@ def orders(name, copy, cut):
 
 
 NOTE = "uniform random numbers; whole numbers below 2**24 for the exact check"
-COMMON = {
-    "equal": True,
-    "output": lambda n, dtype: ((n,), dtype),
-    "size_name": "numbers wanted",
-}
-by_step = {"inputs": array_and_count, "input_note": NOTE, "reference": every_reference}
+
+
+def common():
+    """Return what the studies share."""
+    return {
+        "equal": True,
+        "output": lambda n, dtype: ((n,), dtype),
+        "size_name": "numbers wanted",
+    }
+
+
+def by_place(reference):
+    """Return what the studies share whose numbers are given by their place."""
+    return common() | {"inputs": array_and_count, "input_note": NOTE, "reference": reference}
+
 
 strided = Study(
     name="strided",
@@ -250,10 +259,9 @@ strided = Study(
     small=(),
     baseline="strided_copy_first_pinned",
     variants=orders("strided", partial(copy_first, every), partial(slice_first, every)),
-    **by_step,
-    **COMMON,
+    **by_place(every_reference),
 )
-ONCE = {"up_to": 2**22, "because": "timed for every eighth number only"}
+once = partial(cpu, up_to=2**22, because="timed for every eighth number only")
 alone = Study(
     name="alone",
     title="Numbers a step apart, copied where they are",
@@ -261,13 +269,12 @@ alone = Study(
     small=(0, 1, 31, 257),
     baseline="strided_numpy",
     variants=(
-        cpu(partial(every_numpy, 1), "NumPy, one thread", name="strided_numpy", **ONCE),
-        cpu(
+        once(partial(every_numpy, 1), "NumPy, one thread", name="strided_numpy"),
+        once(
             partial(every_numpy, THREADS),
             "NumPy, all threads",
             THREADS,
             name="strided_numpy_threads",
-            **ONCE,
         ),
         gpu(
             every_cupy,
@@ -277,8 +284,7 @@ alone = Study(
             work={"sectors": sectors},
         ),
     ),
-    **by_step,
-    **COMMON,
+    **by_place(every_reference),
 )
 block = Study(
     name="block",
@@ -288,10 +294,9 @@ block = Study(
     baseline="block_copy_first_pinned",
     # Nothing is gathered, so threads have nothing to share.
     variants=orders("block", partial(copy_first, first), partial(slice_first, first))[:-1],
-    **by_step | {"reference": first_reference},
-    **COMMON,
+    **by_place(first_reference),
 )
-picking = {"note": "Pick x[index] with NumPy."}
+picking = partial(cpu, note="Pick x[index] with NumPy.")
 picked = Study(
     name="picked",
     title="Numbers picked by an index, from the host to the GPU",
@@ -303,15 +308,14 @@ picked = Study(
     baseline="picked_copy_first_pinned",
     variants=(
         *orders("picked", copy_then_pick, pick_then_copy),
-        cpu(partial(pick_in_threads, 1), "NumPy, one thread", name="picked_numpy", **picking),
-        cpu(
+        picking(partial(pick_in_threads, 1), "NumPy, one thread", name="picked_numpy"),
+        picking(
             partial(pick_in_threads, THREADS),
             "NumPy, all threads",
             THREADS,
             name="picked_numpy_threads",
-            **picking,
         ),
         gpu(picked_cupy, "CuPy, on the GPU already"),
     ),
-    **COMMON,
+    **common(),
 )

@@ -194,12 +194,21 @@ def in_both(variant, calls, several, *rows):
 
 # The arrays are on the GPU already: this is the time of launches and work.
 to_the_end = partial(end_to_end, arrays="numba")
-MATRICES = {
-    "output": lambda n, dtype: ((2, isqrt(n), isqrt(n)), dtype),
-    "size_name": "matrix elements",
-    "small": (),
-}
-NUMBERS = {"equal": True, "dtype": "uint32", "input_note": "random whole numbers", "small": ()}
+
+
+def of_matrices():
+    """Return what the studies of matrices share."""
+    return {
+        "output": lambda n, dtype: ((2, isqrt(n), isqrt(n)), dtype),
+        "size_name": "matrix elements",
+        "small": (),
+    }
+
+
+def of_numbers():
+    """Return what the studies of steps share."""
+    return {"equal": True, "dtype": "uint32", "input_note": "random whole numbers", "small": ()}
+
 
 inverses = Study(
     name="inverses",
@@ -218,7 +227,7 @@ inverses = Study(
         ("one_stream", "Invert two matrices one after the other, in the current stream."),
         ("two_streams", "Invert two matrices in two streams."),
     ),
-    **MATRICES,
+    **of_matrices(),
 )
 products = Study(
     name="products",
@@ -239,7 +248,7 @@ products = Study(
         ),
         ("products_two", "Multiply two matrices in both orders, in two streams."),
     ),
-    **MATRICES,
+    **of_matrices(),
 )
 blocks = Study(
     name="blocks",
@@ -256,7 +265,7 @@ blocks = Study(
         ("one_stream", "Launch a kernel for each row, in the current stream."),
         ("eight_streams", "Launch a kernel for each row, in a stream of its own."),
     ),
-    **NUMBERS,
+    **of_numbers(),
 )
 short = Study(
     name="short",
@@ -274,7 +283,7 @@ short = Study(
         ("short_one", "Launch eight kernels of one block each, in the current stream."),
         ("short_eight", "Launch eight kernels of one block each, in a stream of its own each."),
     ),
-    **NUMBERS,
+    **of_numbers(),
 )
 PAIRS = (
     ("same", "the legacy default stream, twice", "legacy", "legacy"),
@@ -297,5 +306,5 @@ waits = Study(
         gpu(partial(pair, first, second), label, name=name, note=f"{label}.")
         for name, label, first, second in PAIRS
     ),
-    **NUMBERS,
+    **of_numbers(),
 )

@@ -74,7 +74,7 @@ def arrived_numbers(n):
     return cp.empty(n)
 
 
-sent = []  # how many numbers were sent since the last check
+sent = {"numbers": 0}  # since the last check
 
 
 @cache
@@ -94,7 +94,7 @@ def there_and_back(held, at_once, n_bytes, out_host):
         on_gpu(n).get(out=out_host, stream=back, blocking=False)
         there.synchronize()
         back.synchronize()
-        sent.append(n)
+        sent["numbers"] = n
 
 
 class BothWaysCheck(NumbersCheck):
@@ -102,12 +102,12 @@ class BothWaysCheck(NumbersCheck):
 
     def compare(self, output, n):
         """Compare what came back and, after a copy to the GPU, what arrived there."""
-        if sent:
-            arrived = arrived_numbers(sent[-1])
-            super().compare(arrived, sent[-1])
+        if sent["numbers"]:
+            arrived = arrived_numbers(sent["numbers"])
+            super().compare(arrived, sent["numbers"])
             arrived.fill(np.nan)  # the next copy must bring all of it again
             cp.cuda.get_current_stream().synchronize()  # and comes in another stream
-            sent.clear()
+            sent["numbers"] = 0
         return super().compare(output, n)
 
 
@@ -128,14 +128,17 @@ def both(name, held, at_once, label, **options):
     return end_to_end(call, label, name=name, traffic=traffic, **options)
 
 
-COPIES = {
-    "inputs": alone,
-    "output": lambda n, dtype: ((n // 8,), dtype),
-    "answer": lambda n_bytes: numbers(np, 0, n_bytes // 8),
-    "dtype": "float64",
-    "size_name": "bytes",
-    "input_note": INPUT_NOTE,
-}
+def copies():
+    """Return what the studies of copies share."""
+    return {
+        "inputs": alone,
+        "output": lambda n, dtype: ((n // 8,), dtype),
+        "answer": lambda n_bytes: numbers(np, 0, n_bytes // 8),
+        "dtype": "float64",
+        "size_name": "bytes",
+        "input_note": INPUT_NOTE,
+    }
+
 
 to_device = Study(
     name="to_device",
@@ -156,7 +159,7 @@ to_device = Study(
         there(register_first, "register, x.set, unregister"),
         there(read_mapped, "read in place, pinned", name="mapped"),
     ),
-    **COPIES,
+    **copies(),
 )
 to_host = Study(
     name="to_host",
@@ -169,7 +172,7 @@ to_host = Study(
         back(get_into, "x.get(out=...), pinned", name="into_pinned", arrays="pinned"),
         back(into_new, "x.get(), new pageable array", allocates=True),
     ),
-    **COPIES,
+    **copies(),
 )
 both_ways = Study(
     name="both_ways",
@@ -183,7 +186,7 @@ both_ways = Study(
         both("in_turn", pinned, False, "in turn, pinned", arrays="pinned"),
         both("at_once", pinned, True, "at once, pinned", arrays="pinned"),
     ),
-    **COPIES,
+    **copies(),
 )
 
 
