@@ -3,21 +3,22 @@
 from collections.abc import Callable
 from itertools import takewhile
 from math import isqrt
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import MismatchError
+from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.measure.session import current
 from gpuguide.topics.primes import counts, kernels, kernels_cpu, launch_parts, reference
 from gpuguide.topics.primes import study as primes
 
 # None, few, whole segments, primes and their neighbours, squares of primes.
 LIMITS = (0, 1, 2, 3, 4, 5, 9, 10, 25, 26, 63, 64, 65, 255, 256, 257, 258, 259, 513, 514, 961, 962, 1370)
-HOST = (primes.python, primes.numpy_sieve, primes.cpu_sieve)
+HOST = (primes.primes_python, primes.primes_numpy, primes.primes_cpu)
 KERNELS = ("thread_per_number", "odd_numbers", "to_square_root", "sieve_global", "sieve_shared")
-LAUNCHERS = [getattr(primes, name) for name in KERNELS]
+LAUNCHERS = [getattr(primes, f"primes_{name}") for name in KERNELS]
 
 
 def by_trial(limit: int) -> list[int]:
@@ -27,12 +28,12 @@ def by_trial(limit: int) -> list[int]:
 
 def right(limit: int, launcher: Callable[..., None]) -> np.ndarray:
     odd = reference.primes_reference(limit)
-    in_all = launcher is primes.thread_per_number
+    in_all = launcher is primes.primes_thread_per_number
     return (reference.all_numbers(odd, limit) if in_all else odd).view(np.uint8)
 
 
 def answer(call: Callable[[int, np.ndarray], None], limit: int) -> np.ndarray:
-    out = np.full(limit // 2, 0xA5, np.uint8)
+    out = np.full(primes.answer_spec(limit)[0], 0xA5, np.uint8)
     call(limit, out.view(bool))
     return out
 
@@ -47,6 +48,7 @@ def test_the_reference_knows_the_primes(limit: int) -> None:
 def test_the_reference_counts_what_is_published() -> None:
     for limit in (10**4, 10**6):
         assert reference.primes_reference(limit).sum() + 1 == reference.COUNTS[limit]
+    assert reference.COUNTS == {10**4: 1229, 10**6: 78_498, 10**9: 50_847_534}
 
 
 def test_a_reference_that_counts_wrongly_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +68,7 @@ def test_the_host_s_ways_are_right(call: Callable[..., None], limit: int) -> Non
 def test_the_cpu_sieve_is_right_at_the_ends_of_its_segments(offset: int) -> None:
     limit = 4 * kernels_cpu.SEGMENT + offset
     assert limit > primes.ALONE_BELOW
-    assert (answer(primes.cpu_sieve, limit) == right(limit, primes.cpu_sieve)).all()
+    assert (answer(primes.primes_cpu, limit) == right(limit, primes.primes_cpu)).all()
 
 
 _SIMULATED = """
@@ -83,9 +85,9 @@ for limit in (0, 2, 3, 26, 255, 256, 257, 258, 514, 1370):
     for name in ("thread_per_number", "odd_numbers", "to_square_root", "sieve_global", "sieve_shared"):
         right = reference.all_numbers(odd, limit) if name == "thread_per_number" else odd
         out = np.full(right.size, 0xA5, np.uint8)
-        getattr(primes, name)(limit, out.view(bool))
+        getattr(primes, f"primes_{name}")(limit, out.view(bool))
         assert (out == right.view(np.uint8)).all(), (name, limit)
-print(sorted({result.variant for result in primes.primes.check_all((0, 2, 300))}))
+print(sorted({result.variant for result in primes.study().check_all((0, 2, 300))}))
 """
 
 
@@ -104,6 +106,8 @@ def test_a_mismatch_names_the_number(number: int) -> None:
         out[number // step] ^= True
         with pytest.raises(MismatchError, match=f"calls {number} {verdict}, which is wrong"):
             reference.PrimesCheck().compare(out, limit)
+        with pytest.raises(MismatchError, match="shape"):
+            reference.PrimesCheck().compare(out[:-1], limit)
 
 
 def test_a_byte_that_was_not_written_is_not_taken_for_true() -> None:
@@ -111,6 +115,26 @@ def test_a_byte_that_was_not_written_is_not_taken_for_true() -> None:
     out[1] = 0xA5
     with pytest.raises(MismatchError, match="calls 3 neither prime nor not prime"):
         reference.PrimesCheck().compare(out.view(bool), 100)
+
+
+@pytest.mark.parametrize(
+    "launcher", [*LAUNCHERS, primes.primes_numpy, primes.primes_cpu], ids=lambda call: call.__name__
+)
+@pytest.mark.parametrize(
+    ("limit", "array", "problem"),
+    [
+        (-1, np.zeros(1, bool), "from 0 to 1073741824; got -1"),
+        (2**30 + 1, np.zeros(1, bool), "from 0 to 1073741824"),
+        (10.0, np.zeros(2, bool), "an integer"),
+        (10, np.zeros(3, bool), r"out must be a bool array of shape \((5|10),\)"),
+        (10, np.zeros(5, np.uint8), "out must be a bool array"),
+    ],
+)
+def test_launchers_say_what_they_take(
+    launcher: Callable[..., None], limit: int, array: np.ndarray, problem: str
+) -> None:
+    with pytest.raises(ArgumentError, match=problem):
+        launcher(limit, array)
 
 
 @needs_compilers()
@@ -190,7 +214,37 @@ def test_marks_are_counted(limit: int) -> None:
     assert counts.marks(limit) == sum(len(range(p * p, limit, 2 * p)) for p in steps)
 
 
-# One launch per number ------------------------------------------------------------------------------------
+def test_a_million_numbers_are_sixteen_segments() -> None:
+    assert [counts.segments(limit) for limit in (0, 2, 2**16, 2**16 + 2, 10**6)] == [0, 1, 1, 2, 16]
+
+
+def test_every_rung_declares_its_work() -> None:
+    study = primes.study()
+    work = {name: study.variant(name).work for name in KERNELS}
+    assert [list(work[name]) for name in KERNELS] == [["warp_steps", "divisions"]] * 3 + [["marks"]] * 2
+    assert work["odd_numbers"]["warp_steps"](1000) == 2137
+
+
+# The study --------------------------------------------------------------------------------------------------
+
+
+def test_the_source_s_sizes_are_among_those_measured() -> None:
+    study = primes.study()
+    assert study.dtype == "int32"
+    assert {10**4, 10**6, 10**9} <= set(study.sizes)
+    assert len(study.sizes) >= 6
+    reach = [
+        study.variant(name).max_size for name in ("python", "launch_per_number", "ufunc", "sieve_shared")
+    ]
+    assert reach == [10**4, 10**4, 10**6, None]
+
+
+def test_the_gpu_is_held_against_numpy_and_against_a_sieve_on_all_cpu_threads() -> None:
+    study = primes.study()
+    one, all_of_them = study.variant("numpy_sieve"), study.variant("cpu_sieve")
+    assert (one.device, one.threads, one.label) == ("cpu", 1, "Sieve, NumPy, one thread")
+    assert one.max_size in study.sizes
+    assert (all_of_them.device, all_of_them.threads) == ("cpu", primes.THREADS)
 
 
 def test_a_number_s_parts_are_timed_in_turns_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,6 +265,17 @@ def test_a_number_s_parts_are_timed_in_turns_with_the_whole(monkeypatch: pytest.
     ]
     assert is_prime == [False, True]
     assert seen == ["mark", "mark", "wait", "mark", "mark"] * 2
+
+
+def test_a_copy_brings_the_answer_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OnDevice(np.ndarray):
+        def get(self, out: np.ndarray) -> None:
+            out[...] = self
+
+    fake = SimpleNamespace(empty=lambda shape, dtype: np.empty(shape, dtype).view(OnDevice))
+    monkeypatch.setattr(primes, "cupy", lambda: fake)
+    monkeypatch.setattr(primes, "primes_sieve_shared", primes.primes_cpu)
+    assert (answer(primes.primes_with_copy, 1000) == right(1000, primes.primes_with_copy)).all()
 
 
 GPU_LIMITS = (
@@ -254,5 +319,5 @@ def test_the_reference_is_the_same_on_the_gpu() -> None:
 @pytest.mark.slow
 def test_a_billion_numbers_are_sieved_right() -> None:
     names = ["sieve_global", "sieve_shared", "with_copy", "cpu_sieve"]
-    report = primes.primes.check_all((10**8, 10**9, 2**30), variants=names)
+    report = primes.study().check_all((10**8, 10**9, 2**30), variants=names)
     assert len(report) == 3 * 2 * len(names)
