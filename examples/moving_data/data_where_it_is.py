@@ -76,10 +76,8 @@ from gpuguide.topics.data_where_it_is import study as data_where_it_is
 
 free, total = cp.cuda.Device().mem_info
 print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
-results = data_where_it_is.study().run()
+results = data_where_it_is.dot.run()
 n = max(results.sizes)
-if n < 10**8:
-    print(f"That is enough for {n:,} pairs of numbers.")
 for name, samples in random_numbers.time_drawing(n).items():
     gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
 for name, value in data_where_it_is.rounding(results).items():
@@ -113,7 +111,7 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 # :doc:`Transfers </gallery/moving_data/transfers>` says why.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
-#    :names: dot_with_copies, dot_with_copies_pinned, dot_on_gpu
+#    :names: with_copies, with_copies_pinned, on_gpu
 #    :fold: The scalar products on the GPU, as they are timed
 #
 # A scalar product reads each number once and does next to nothing with it. The CPU reads them from its own
@@ -122,7 +120,7 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 # :measured:`dot[numpy_threads, 10**8].time`.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
-#    :names: dot_numpy, dot_numpy_threads
+#    :names: numpy, numpy_threads
 #    :fold: The scalar products on the CPU
 
 # %%

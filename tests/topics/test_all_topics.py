@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from inspect import getdoc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +18,6 @@ from topic_sizes import SIZES
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import topics
 from gpuguide.catalogue import _is_outdated, studies, topic_names
-from gpuguide.errors import ArgumentError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure import plan
 from gpuguide.measure.plan import Variant
@@ -29,7 +25,6 @@ from gpuguide.measure.study import Study
 from gpuguide.recordings.recording import Recording
 from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
-from gpuguide.topics.agnostic.study import contrast_reference
 from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
@@ -37,14 +32,11 @@ from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
-from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
 from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
-from gpuguide.topics.transfers.convolution import convolve_direct
 from gpuguide.topics.transfers.numbers import numbers
-from gpuguide.topics.transfers.product import product_reference
 from gpuguide.topics.ufuncs.kepler import anomaly_reference
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
@@ -55,29 +47,19 @@ BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 
 # Of studies that do not say it themselves. Primes have a test of their own, with short segments.
 SIMULATED = {
-    "agnostic.contrast": (0, 1, 4, 31**2, 33**2),
-    "benchmark_well.warm": (257,),
-    "compile_cost.compiling": (0, 5 * 6 * 7),
-    "compile_cost.primes": (0, 1, 2, 3, 4, 31, 1009),
     "convolution.image": (0, 1, 9, 33**2, 64**2),
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
-    "divergence.divisors": (0, 1, 2, 2049),
     "grids_2d_3d.matrix": (0, 1, 31 * 33),
     "grids_2d_3d.box": (0, 1, 7 * 9 * 11),
     "how_to_time.qr": (1, 4, 64, 33**2),
     "kernel_families.total": (0, 257, 4097),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
-    "launch_overhead.hundred": (),  # a hundred of the launches that follow
-    "launch_overhead.launches": (1, 31),
-    "launch_overhead.busy": (),  # a delay of the GPU goes ahead
-    "launch_overhead.qr": (1, 4, 64),
     "launch_sizes.maximum": (0, 1, 2049),
     "launch_sizes.map": (1, 257),
     "launch_sizes.shapes": (257,),
     "launch_sizes.empty": (1, 2, 5),
-    "maximum_cpu.maximum_cpu": CUBES,
     "linear_algebra.qr": (0, 1, 4, 64, 33**2),
     "linear_algebra.qr_single": (0, 1, 4, 64),
     "linear_algebra.solve": (0, 1, 4, 64, 33**2),
@@ -86,21 +68,10 @@ SIMULATED = {
     "linear_algebra.matmul": (0, 1, 4, 64, 33**2),
     "linear_algebra.double": (0, 1, 4, 64, 33**2),
     "linear_algebra.tf32": (1, 64),
-    "numpy_to_cupy.rows": (0, 1, 31**2, 33**2),
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
     # Layers, which are small in the simulator.
-    "registers.product": (0, 33),
-    "sort_search.rows": (0, 1, 31**2, 32**2, 33**2),
-    **dict.fromkeys((f"streams.{name}" for name in ("inverses", "products", "blocks", "short", "waits")), ()),
-    "transfers.convolution": (0, 1, 31**2, 33**2),
-    "transfers.product": (0, 1, 3),
-    "slicing.strided": (),  # no side works on its own
-    "slicing.alone": (0, 1, 31, 257),
-    "slicing.picked": (0, 1, 31, 257),
-    "slicing.block": (),  # no side works on its own
-    **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -122,7 +93,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
     "kernel_families.cumulative": np.cumsum,
-    "launch_overhead.qr": qr_numpy,
     "linear_algebra.qr": qr_numpy,
     "linear_algebra.qr_single": qr_numpy,
     "linear_algebra.solve": np.linalg.solve,
@@ -131,28 +101,14 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "linear_algebra.matmul": np.matmul,
     "linear_algebra.double": np.matmul,
     "linear_algebra.tf32": np.matmul,
-    "agnostic.contrast": contrast_reference,
-    "numpy_to_cupy.convolve": np.convolve,
     "primes.primes": primes_reference,
-    "segmented_sieve.segmented": primes_in_words,
     **dict.fromkeys(
         ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
     ),
     "several_gpus.heat": lambda *inputs: heat_reference(*inputs)[0],
     "several_gpus.sums": lambda x: sum_of_all(2, x),
-    "sort_search.sort": np.sort,
-    "streams.inverses": lambda a, b: np.stack([np.linalg.inv(each) for each in (a, b)]),
-    "streams.products": lambda a, b: np.stack([a @ b, b @ a]),
-    "sort_search.argsort": np.argsort,
-    "sort_search.rows": lambda x: np.sort(x, axis=1),
-    "sort_search.search": lambda queries, keys: np.searchsorted(keys, queries),
     "sparse_lookup.lookup": lookup_numpy,
     "sparse_lookup.in_order": lookup_numpy,
-    "transfers.both_ways": first_numbers,
-    "transfers.convolution": convolve_direct,
-    "transfers.product": product_reference,
-    "transfers.to_device": first_numbers,
-    "transfers.to_host": first_numbers,
     "ufuncs.kepler": anomaly_reference,
 }
 SPOILED = {
@@ -332,73 +288,7 @@ def named(pairs: list[tuple[str, Variant]]) -> dict[str, Any]:
     return {"argvalues": pairs, "ids": [f"{name}.{variant.name}" for name, variant in pairs]}
 
 
-# A kernel with a grid is launched by the study alone, on arrays of its own.
-CHECKING = [
-    pair for pair in launchers() if pair[1].grid is None and not pair[0].startswith("launch_overhead")
-]
-# Buckets, and the rest of a last tile.
-FREE = {
-    "kernel_families.total": (0,),
-    "know_your_gpu.reads": (0,),
-    "sparse_lookup.in_order": (3, 4),
-    "sparse_lookup.lookup": (3, 4),
-    "transfers.convolution": (0, 1),
-    "numpy_to_cupy.convolve": (0, 1),  # a signal and weights of any length
-}
 DELAYED = {"launch_overhead.busy"}  # the kernels of "launches", behind one of CuPy's
-# No grid is empty, and no sum is, nor are a product of nothing and a kernel of no steps.
-CLEARING = {
-    *("launch_sizes.empty", "data_where_it_is.dot", "kernel_families.total"),
-    *("registers.product", "streams.short"),
-}
-
-
-@pytest.mark.parametrize(("name", "variant"), **named(CHECKING))
-def test_launchers_say_what_they_take(name: str, variant: Variant, launches: list[Any]) -> None:
-    """Another dtype, one more axis, a shorter output, and what is no array."""
-    right = arguments(STUDIES[name], variant, small(name))
-    used = right
-    if variant.simulatable:
-        variant.call(*right)
-        used = [x for _, launched in launches for x in launched]
-    refused = 0
-    for place, x in enumerate(right):
-        if not isinstance(x, np.ndarray) or not any(x is other for other in used):
-            continue
-        wrongs = [x.astype("complex64"), x[None], None, [1, 2], 3.0]
-        wrongs += [] if place in FREE.get(name, ()) or len(used) < 2 else [x[:-1]]
-        for wrong in wrongs:
-            launches.clear()
-            with pytest.raises(ArgumentError, match=r"must be an? .*array.*; got "):
-                variant.call(*right[:place], wrong, *right[place + 1 :])
-            assert not launches
-            refused += 1
-    assert refused >= 5
-
-
-# Launchers of kernels on CuPy's own arrays, which need a GPU: the places of the arrays that they use.
-ON_CUPY = [
-    ("divergence.recipes", "group_first", (0, 1, 5)),
-    ("segmented_sieve.segmented", "segmented", (1,)),
-]
-
-
-@pytest.mark.parametrize(("name", "variant", "places"), ON_CUPY)
-def test_launchers_on_cupy_s_arrays_refuse_what_is_no_array(
-    name: str, variant: str, places: tuple[int, ...]
-) -> None:
-    call = STUDIES[name].variant(variant).call
-    right = arguments(STUDIES[name], STUDIES[name].variant(variant), small(name))
-    for place in places:
-        for wrong in (None, [1, 2], 3.0, right[place].astype("complex64"), right[place][None]):
-            with pytest.raises(ArgumentError, match=r"must be an? .*array.*; got "):
-                call(*right[:place], wrong, *right[place + 1 :])
-
-
-@pytest.mark.parametrize(("name", "variant"), **named([pair for pair in CHECKING if pair[0] not in CLEARING]))
-def test_launchers_do_nothing_for_empty_arrays(name: str, variant: Variant, launches: list[Any]) -> None:
-    variant.call(*arguments(STUDIES[name], variant, 0))
-    assert not launches
 
 
 @needs_compilers()
@@ -446,53 +336,6 @@ def test_what_copies_does_so_from_pageable_and_from_pinned_memory(name: str) -> 
         assert pairs.count("host") == 2 * (name == "overlap.changes")
     else:
         assert pairs.count("host") == pairs.count("pinned")
-
-
-class OnDevice(np.ndarray):
-    """As much of a CuPy array as the copies need."""
-
-    def set(self, arr: Any, stream: Any = None) -> None:
-        assert stream == "the current stream"
-        self[...] = arr
-
-    def get(self, out: Any) -> None:
-        assert not isinstance(out, OnDevice)
-        out[...] = self
-
-
-PINNED_COPIES = {
-    "why_gpu.polynomial": "polynomial_gpu",
-    "sort_search.sort": "",
-}
-
-
-@pytest.mark.parametrize("name", PINNED_COPIES)
-def test_pinned_memory_is_copied_from_without_a_copy_between(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Straight to the device on the current stream, worked on there, and straight back."""
-    study = STUDIES[name]
-    variant = study.variant("with_copies_pinned")
-    module = importlib.import_module(variant.call.__module__)
-    fake = SimpleNamespace(
-        empty=lambda shape, dtype: np.empty(shape, dtype).view(OnDevice),
-        sort=lambda x: np.sort(x).view(OnDevice),
-        cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
-    )
-    monkeypatch.setattr(module, "cupy", lambda: fake)
-
-    def on_the_device(*arrays: OnDevice) -> None:
-        assert all(isinstance(x, OnDevice) for x in arrays)
-        arrays[-1][...] = RIGHT.get(name, study.reference)(np.array(arrays[0]))  # type: ignore[misc]
-
-    if PINNED_COPIES[name]:
-        monkeypatch.setattr(module, PINNED_COPIES[name], on_the_device)
-    right = RIGHT.get(name, study.reference)
-    assert right is not None
-    (x,) = study.make_inputs(257, exact=True)
-    given = [x.copy()] if variant.mutates else [x.copy(), np.full(257, np.nan, x.dtype)]
-    variant.call(*given)
-    assert (given[-1] == right(x)).all()
 
 
 # What pages show --------------------------------------------------------------------------------------------
@@ -614,14 +457,3 @@ ON_THE_GPU = {
 def test_all_variants_equal_the_reference_on_the_gpu(name: str) -> None:
     report = STUDIES[name].check_all(ON_THE_GPU.get(name, (*SIZES, 32**3, 65_536, 10**6 + 3)))
     assert not report.skipped
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("name", sorted({name for name, _ in CHECKING}))
-def test_launchers_take_bare_cupy_arrays_on_the_study_s_stream(name: str) -> None:
-    # Timed from end to end, arrays that are CuPy's begin in the host's memory.
-    wrapped = [v for v in STUDIES[name].variants if v.arrays == "numba" and v.clock == "device"]
-    chosen = [replace(v, arrays="cupy") for v in wrapped]
-    if not chosen:
-        pytest.skip("every kernel of this study is timed from end to end")
-    assert not replace(STUDIES[name], variants=tuple(chosen), baseline="").check_all((small(name),)).skipped
