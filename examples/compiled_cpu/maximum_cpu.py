@@ -153,9 +153,9 @@ print(numba.get_num_threads(), "threads:", out[0, 0, :5])
 # %%
 
 # record: The study: nine variants, six sizes, every answer compared bit for bit
-from gpuguide.topics.maximum_cpu.study import maximum_cpu
+from gpuguide.topics.maximum_cpu.study import study
 
-results = maximum_cpu.run()
+results = study().run()
 
 # %%
 # Result: inside the caches and beyond them

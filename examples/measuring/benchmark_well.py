@@ -106,9 +106,9 @@ import gpuguide as gg
 from gpuguide.topics.benchmark_well import study as benchmark_well
 from gpuguide.topics.benchmark_well.kernels import newton
 
-cold_results = benchmark_well.cold.run()
-warm_results = benchmark_well.warm.run()
-roots_results = benchmark_well.roots.run(sizes=(2**22,))
+cold_results = benchmark_well.study().run()
+warm_results = benchmark_well.warm_study().run()
+roots_results = benchmark_well.roots_study().run(sizes=(2**22,))
 
 # %%
 # Mistake 1: no synchronisation

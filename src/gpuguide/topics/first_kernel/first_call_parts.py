@@ -11,7 +11,7 @@ from gpuguide.machine.backends import cupy
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.first_call import time_first_call
 from gpuguide.topics.first_kernel.kernels import grid
-from gpuguide.topics.first_kernel.study import BLOCK, blocks
+from gpuguide.topics.first_kernel.study import increment_grid
 
 PARTS = ("context", "compile", "launch", "work")
 
@@ -30,7 +30,7 @@ def first_call() -> None:
     marks.append(clock.now_ns())
     grid.compile("void(float64[::1])")
     marks.append(clock.now_ns())
-    grid[blocks(x.size), BLOCK](x)
+    increment_grid(x)
     marks.append(clock.now_ns())
     cp.cuda.Device().synchronize()
     marks.append(clock.now_ns())

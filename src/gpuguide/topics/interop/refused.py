@@ -1,7 +1,12 @@
 """What becomes of a hand-over that may end the process: tried in a process of its own."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
+from collections.abc import Iterable
+
+__all__ = ["outcomes"]
 
 _SET_UP = """
 import os
@@ -20,9 +25,10 @@ except Exception as error:
 """
 
 
-def outcomes(codes, more="", timeout_s=60):
+def outcomes(codes: Iterable[str], more: str = "", timeout_s: float = 60) -> dict[str, str]:
     """Evaluate expressions one after the other in a fresh process, with CuPy, Numba and PyTorch at hand."""
-    tries = "".join(_TRY.format(number=i, code=code) for i, code in enumerate(codes))
+    chosen = list(codes)
+    tries = "".join(_TRY.format(number=i, code=code) for i, code in enumerate(chosen))
     done = subprocess.run(
         [sys.executable, "-c", _SET_UP.format(more=more) + tries],
         capture_output=True,
@@ -30,16 +36,16 @@ def outcomes(codes, more="", timeout_s=60):
         timeout=timeout_s,
         check=False,
     )
-    printed = dict(
+    said = dict(
         line.split(" ", 1)
         for line in done.stdout.splitlines()
         if line.split(" ")[0].isdecimal()
     )
-    results = {}
-    for i, code in enumerate(codes):
-        words = printed.get(str(i), "not reached")
-        if words == "not reached" and done.returncode and len(printed) == i:
+    found = {}
+    for i, code in enumerate(chosen):
+        words = said.get(str(i), "not reached")
+        if words == "not reached" and done.returncode and len(said) == i:
             what = next((line for line in done.stderr.splitlines() if "what()" in line), "")
             words = f"ended the process ({done.returncode}): {what.strip()}"
-        results[code] = words
-    return results
+        found[code] = words
+    return found
