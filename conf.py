@@ -21,7 +21,6 @@ version = release
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.doctest",
     "numpydoc",
     "myst_nb",
     "sphinx_design",
@@ -80,11 +79,6 @@ sphinx_gallery_conf = gallery_conf(LAYOUT)
 # Where the site is served, such as "https://guide.example.org". Downloads install from there and link there.
 # Nothing else names an address of the guide: while this is empty none is shown.
 gpuguide_site_url = ""
-
-doctest_global_setup = """
-import numpy as np
-import gpuguide as gg
-"""
 
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"

@@ -1,5 +1,6 @@
 """The reference: what its pages show, and what its side bar lists."""
 
+import inspect
 import re
 import threading
 from contextlib import nullcontext
@@ -10,10 +11,32 @@ from docutils import nodes
 from mini_project import REPOSITORY
 from sphinx import addnodes
 from sphinx.errors import ExtensionError
+from sphinx.ext.autosummary import import_by_name
+from sphinx.ext.autosummary.generate import find_autosummary_in_files
 
+import gpuguide
+from gpuguide import exercises
 from gpuguide_docs.commands import reference
 from gpuguide_docs.show import api_pages
 from gpuguide_docs.show.api_pages import Entry, Group, groups_of
+
+SOURCE = REPOSITORY / "src"
+TOPICS = {f"gpuguide.topics.{path.parent.name}" for path in SOURCE.glob("gpuguide/topics/*/__init__.py")}
+NAMES = {f"{package.__name__}.{name}" for package in (gpuguide, exercises) for name in package.__all__}
+
+
+@pytest.fixture(scope="module")
+def listed():
+    return {entry.name for entry in find_autosummary_in_files([REPOSITORY / "docs" / "api" / "index.rst"])}
+
+
+def test_every_public_name_and_every_topic_is_listed(listed):
+    assert (NAMES | TOPICS) - listed == set()
+
+
+def test_every_listed_name_has_an_example(listed):
+    names = sorted(name for name in listed if not inspect.ismodule(import_by_name(name)[1]))
+    assert [name for name in names if ">>> " not in (import_by_name(name)[1].__doc__ or "")] == []
 
 
 def test_all_modules_of_a_topic_stand_on_its_page_with_what_each_defines(tmp_path):
