@@ -21,7 +21,6 @@ version = release
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.doctest",
     "numpydoc",
     "myst_nb",
     "sphinx_design",
@@ -33,8 +32,6 @@ extensions = [
 root_doc = "index"
 language = "en"
 nitpicky = True
-# What an alias of a type stands for is written out in its entry, type variables included.
-nitpick_ignore = [("py:class", "collections.abc.Callable")]
 templates_path = [str(ROOT / "docs" / "_templates")]
 exclude_patterns = [
     "_build",
@@ -62,8 +59,7 @@ nb_output_stderr = "warn"
 nb_merge_streams = True
 
 # Reference ---------------------------------------------------------------------------------------------
-# make has them written, when something they are written from changed.
-autosummary_generate = False
+autosummary_generate = ["api/index"]
 # The sections of the docstrings name the types, so signatures need not say them again.
 autodoc_typehints = "none"
 # The package has no such comments, and looking for them in every source takes time.
@@ -71,7 +67,7 @@ autodoc_use_type_comments = False
 # Defaults as the source writes them: a path or a module would be printed with the folder of the build.
 autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
-# The templates list members already, by autodoc.
+# Autodoc lists members already.
 numpydoc_show_class_members = False
 
 # Gallery -----------------------------------------------------------------------------------------------
@@ -80,11 +76,6 @@ sphinx_gallery_conf = gallery_conf(LAYOUT)
 # Where the site is served, such as "https://guide.example.org". Downloads install from there and link there.
 # Nothing else names an address of the guide: while this is empty none is shown.
 gpuguide_site_url = ""
-
-doctest_global_setup = """
-import numpy as np
-import gpuguide as gg
-"""
 
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
@@ -123,7 +114,6 @@ html_sidebars = {
     "results": [],
     "look_into_a_recording": [],
     "practice/puzzles": [],
-    "api/**": ["sidebar-reference.html"],
 }
 # Readers paste what they copy, and a prompt is no code.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

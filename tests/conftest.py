@@ -57,7 +57,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--require-gpu", action="store_true", help="fail tests that need a missing GPU")
-    parser.addoption("--sphinx-examples", metavar="FILE", help="what Sphinx's doctest builder wrote")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -171,7 +171,7 @@ def test_results_are_those_of_numba_s_simulator(simulator_python: Callable[..., 
 
 def test_the_example_of_the_page_prints_what_the_page_shows() -> None:
     page = (HERE.parents[1] / "docs" / "practice" / "puzzles.md").read_text(encoding="utf-8")
-    example = page.partition("```{doctest}\n")[2].partition("```")[0]
+    example = page.partition("```pycon\n")[2].partition("```")[0]
     test = doctest.DocTestParser().get_doctest(example, {}, "puzzles", None, None)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0

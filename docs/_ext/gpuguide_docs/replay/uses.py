@@ -49,10 +49,10 @@ def _write(app: Sphinx) -> None:
 
 
 def _not_written(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Name the pages that another builder, such as doctest, read since they were written.
+    """Name the pages that an earlier build read and did not write, as ``make html PAGE=name`` does.
 
     Sphinx compares a page only with its source. If a page was read again for another reason, for example a
-    kernel that it shows, other builders would not notice.
+    kernel that it shows, the next build would not notice.
     """
     if not isinstance(app.builder, StandaloneHTMLBuilder):
         return []
