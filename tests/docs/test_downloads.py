@@ -291,6 +291,15 @@ def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template)
     assert ran.code == 0, ran.output
 
 
+def test_a_mistyped_name_is_a_warning_and_no_crash(built_template):
+    project = built_template.restored()
+    project.edit("examples/start/toy.py", "A sum is quick.", "A sum is quick.\n#\n# .. results:: sumz")
+    ran = project.build()
+    assert ran.code == 1
+    assert "no notebook of this page: KeyError('sumz')" in ran.output
+    assert "Traceback" not in ran.output
+
+
 def code_cells(notebook):
     read = nbformat.read(notebook, as_version=4)
     return [cell.source for cell in read.cells if cell.cell_type == "code"]
@@ -310,7 +319,7 @@ def test_every_page_is_valid_has_its_kernels_and_no_markup(notebook):
         (source,) = (ROOT / "examples").glob(f"*/{notebook.stem}.py")
         shown = re.findall(r"^#    :names: (.*)", source.read_text(encoding="utf-8"), re.MULTILINE)
         whole = "\n\n".join([words, *code_cells(notebook)])
-        for name in re.split(r",\s*", ", ".join(shown)) if shown else ():
+        for name in re.findall(r"\w+", " ".join(shown)):
             assert re.search(rf"^(def {name}\(|class {name}\b|{name} = )", whole, re.MULTILINE), name
 
 

@@ -189,9 +189,8 @@ class _PageCells:
                 where = measured_on(self._recording, starts=False)
                 return fold(f"Table: {results.title}, {where}", f"```text\n{results}\n```")
             case "list-table" | "csv-table":
-                table = markdown_table(
-                    [[self._words.markdown(cell) for cell in row] for row in table_rows(block)]
-                )
+                rows = [[self._words.markdown(cell) for cell in row] for row in table_rows(block)]
+                table = markdown_table(rows)
                 return f"*{title}*\n\n{table}" if title else table
             case "code-block":
                 code = f"```{block.title}\n{block.content}\n```"
@@ -239,27 +238,26 @@ class _PageCells:
 
     def _strip(self, ladder: Ladder, name: str) -> str:
         """Write what was measured of a rung."""
+        results, words = ladder.results, self._words
         time, gain, done = ladder.last_time(name), ladder.gain(name), ladder.done(name)
-        parts = (
-            [f"{self._words.number(time.key)} for {size_words(time.size)} {ladder.results.size_name}"]
-            if time
-            else []
-        )
+        parts = []
+        if time:
+            parts.append(f"{words.number(time.key)} for {size_words(time.size)} {results.size_name}")
         if gain:
-            parts.append(
-                f"{self._words.number(gain.key)} over {ladder.results.variant(ladder.above(name)).label}"
-            )
+            parts.append(f"{words.number(gain.key)} over {results.variant(ladder.above(name)).label}")
         if done:
-            numbers = [self._words.number(number.key, short=True) for number in done.cells]
-            parts.append(f"{done.words}: {' at '.join(numbers)}")
+            numbers = " at ".join(words.number(number.key, short=True) for number in done.cells)
+            parts.append(f"{done.words}: {numbers}")
         return f"*Measured: {'; '.join(parts)}.*" if parts else ""
 
     def _rung(self, name: str, below: Cell | None) -> Iterator[Piece]:
         """Show a kernel, with what it reads and no cell has shown, unless the cell below defines it."""
-        for study, results in self._recording.studies.items() if self._recording else ():
-            if name in {info.name for info in results.variants}:
-                yield Piece("markdown", self._strip(self._ladder(self._recording, study), name))
-                break
+        if self._recording:
+            studies = self._recording.studies
+            keys = [*(block.title for block, _ in self._blocks("rungs")), *studies]
+            owners = (key for key in keys if name in {info.name for info in studies[key].variants})
+            ladder = self._ladder(self._recording, next(owners, ""))
+            yield Piece("markdown", self._strip(ladder, name))
         path = self._site.layout.source.joinpath(*self._kernels.split(".")).with_suffix(".py")
         source = self._source(self._kernels) if path.is_file() else None
         if source and name in source.names and f"def {name}(" not in (below.content if below else ""):

@@ -39,10 +39,10 @@ def _read(app: Sphinx, document: nodes.document) -> None:
             texts |= _data(site, table["page"], table["study"])
     try:
         texts |= _lesson(app, site, document)
-    except GpuGuideError as error:
-        # Without this a page that failed would count as read, and the next build would pass.
+    except (GpuGuideError, LookupError, SyntaxError, ValueError) as error:
+        # The page itself says more. If it counted as read, the next build would pass.
         app.env.note_reread()
-        _LOGGER.warning("no notebook of this page: %s", error, location=app.env.docname)
+        _LOGGER.warning("no notebook of this page: %r", error, location=app.env.docname)
     for name, text in texts.items():
         write_if_changed(site.layout.docs / DOWNLOADS / name, text)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 __all__ = ["Piece", "joined", "notebook_text", "script_text"]
 
@@ -37,7 +37,7 @@ def notebook_text(cells: Iterable[Piece], name: str) -> str:
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    new = {"code": new_code_cell, "markdown": new_markdown_cell}
+    new: dict[str, Callable[..., Any]] = {"code": new_code_cell, "markdown": new_markdown_cell}
     # nbformat would draw identifiers at random.
     names = (hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:12] for number, _ in enumerate(cells))
     notebook = new_notebook(
