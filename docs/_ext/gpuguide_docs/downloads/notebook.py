@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from gpuguide_docs.downloads.markdown import Piece
-
-__all__ = ["notebook_text", "script_text"]
+__all__ = ["Piece", "joined", "notebook_text", "script_text"]
 
 _PLOTS = "import matplotlib.pyplot as plt"
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One cell; `script` is what stands in a script instead."""
+
+    kind: Literal["markdown", "code"]
+    text: str
+    script: str = ""
+
+
+def joined(pieces: Iterable[Piece]) -> list[Piece]:
+    """Join stretches of text, and leave out what is empty."""
+    cells: list[Piece] = []
+    for piece in pieces:
+        if piece.kind == "markdown" and cells and cells[-1].kind == "markdown" and piece.text.strip():
+            cells[-1] = Piece("markdown", f"{cells[-1].text}\n\n{piece.text}")
+        elif piece.text.strip():
+            cells.append(piece)
+    return cells
+
+
 def notebook_text(cells: Iterable[Piece], name: str) -> str:
     """Write a notebook."""
-    # Scripts are also written where no site is built, and nbformat is not installed.
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
     new: dict[str, Callable[..., Any]] = {"code": new_code_cell, "markdown": new_markdown_cell}
+    # nbformat would draw identifiers at random.
+    names = (hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:12] for number, _ in enumerate(cells))
     notebook = new_notebook(
-        cells=[
-            new[cell.kind](
-                cell.text,
-                # nbformat would draw it at random.
-                id=hashlib.sha256(f"{name} {number}".encode()).hexdigest()[:12],
-                metadata={"jupyter": {"source_hidden": True}} if cell.hidden else {},
-            )
-            for number, cell in enumerate(cells)
-        ],
+        cells=[new[cell.kind](cell.text, id=id_) for cell, id_ in zip(cells, names, strict=True)],
         metadata={
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
@@ -43,15 +55,12 @@ def notebook_text(cells: Iterable[Piece], name: str) -> str:
 
 def script_text(cells: Iterable[Piece]) -> str:
     """Write a script."""
-    cells = list(cells)
-    parts = [_script_cell(cell) for cell in cells]
-    if any(cell.kind == "code" and _PLOTS in cell.text for cell in cells):
+    parts = []
+    for cell in cells:
+        comment = "\n".join(f"# {line}".rstrip() for line in cell.text.splitlines())
+        parts.append(
+            f"# %%\n{cell.script or cell.text}" if cell.kind == "code" else f"# %% [markdown]\n{comment}"
+        )
+    if any(_PLOTS in part for part in parts):
         parts.append("# %%\nplt.show()")
     return "\n\n".join(parts) + "\n"
-
-
-def _script_cell(cell: Piece) -> str:
-    if cell.kind == "code":
-        return f"# %%\n{cell.script or cell.text}"
-    lines = [f"# {line}".rstrip() for line in cell.text.splitlines()]
-    return "\n".join(["# %% [markdown]", *lines])

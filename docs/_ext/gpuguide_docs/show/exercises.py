@@ -57,8 +57,6 @@ class ExerciseDirective(SphinxDirective):
             # Without this, a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             raise self.error(f"exercise: {error}") from None
-        # The downloads find the exercise by this.
-        node["exercise"] = self.arguments[0]
         self.set_source_info(node)
         return [node]
 

@@ -49,7 +49,7 @@ def kernel_block(source: ModuleSource, names: list[str], imports: str = "") -> n
     """Show definitions, and leave in the document what they are."""
     code = "\n\n\n".join(filter(None, (imports, shown_source(source, names))))
     shown = nodes.container("", nodes.literal_block(code, code, language="python"), classes=["gg-kernel"])
-    # The downloads find the code by these.
+    # Evidence finds the code by these.
     shown["kernel"], shown["names"] = source.module, names
     return shown
 

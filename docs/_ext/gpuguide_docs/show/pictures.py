@@ -51,7 +51,7 @@ class DrawingDirective(SphinxDirective):
                 self.env.note_reread()
                 raise self.error(f"drawing: {unknown('drawing', stem, known)}")
         twins = [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
-        # The downloads find the drawing by this, and only once.
+        # By this the minutes of a page count a drawing, once.
         twins[0]["drawing"] = name
         # The others scroll on a narrow screen, as charts do.
         if _FOR_PHONES in (folder / f"{name}.svg").read_text(encoding="utf-8"):

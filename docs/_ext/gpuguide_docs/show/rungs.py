@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
-__all__ = ["LadderParts", "RungDirective", "RungsDirective", "strip_cell", "strip_node", "strip_table"]
+__all__ = ["LadderParts", "RungDirective", "RungsDirective", "strip_cell", "strip_node"]
 
 _GENERATED = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (\d+)-")
 
@@ -484,16 +484,6 @@ def _cell(kind: str, title: str, value: nodes.Node, below: str) -> strip_cell:
 
 def _of_size(ladder: Ladder, cell: Cell) -> str:
     return f"{size_words(cell.size)} {ladder.results.size_name}"
-
-
-def strip_table(strip: nodes.Element) -> nodes.table:
-    """Turn a strip into a table with one row, for formats without strips."""
-    cells = [cell for cell in strip.findall(strip_cell) if cell.children]
-    group = nodes.tgroup(cols=len(cells))
-    group += [nodes.colspec(colwidth=1) for _ in cells]
-    group += nodes.thead("", _row([[nodes.Text(cell["title"])] for cell in cells]))
-    group += nodes.tbody("", _row([list(cell.children) for cell in cells]))
-    return nodes.table("", group)
 
 
 def _visit_strip(writer: Any, node: strip_node) -> None:
