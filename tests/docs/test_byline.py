@@ -59,16 +59,13 @@ def built(tmp_path, monkeypatch, state=None, **files):
 
 
 def test_the_byline_stands_under_the_answer(tmp_path, monkeypatch):
-    text = text_of(built(tmp_path, monkeypatch))
+    html = built(tmp_path, monkeypatch)
+    text = text_of(html)
     byline = (
         "1 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, one machine start, 21 November 2026, "
         "results checked, details | notebook · script Not the answer."
     )
     assert f"The answer. More of the answer. {byline}" in text
-
-
-def test_question_and_answer_are_marked(tmp_path, monkeypatch):
-    html = built(tmp_path, monkeypatch)
     assert '<p class="gg-question">What is measured?</p>' in html
     assert '<p class="gg-answer">More of the answer.</p>' in html
     assert "<p>Not the answer.</p>" in html
@@ -187,18 +184,3 @@ def test_a_stale_page_shows_no_provenance(tmp_path, monkeypatch):
     assert "NVIDIA H200" not in html
     assert "gg-measured-card" not in html
     assert "not measured yet" in text_of(html)
-
-
-def test_directives_choose_another_place(tmp_path, monkeypatch):
-    moved = FIRST.replace("Text.", ".. measured-card::\n\n.. byline::\n\nText.")
-    text = text_of(built(tmp_path, monkeypatch, **{"docs/gallery/start/first.rst": moved}))
-    places = [text.index(part) for part in ("A section", "How this was measured", "1 min", "Text.")]
-    assert places == sorted(places)
-    assert text.count("1 min") == 1
-
-
-def test_a_hand_written_page_has_no_byline(tmp_path, monkeypatch):
-    files = {"docs/index.rst": "Index\n=====\n\n.. byline::\n"}
-    _, warnings = build(tmp_path, files, {}, monkeypatch)
-    assert "byline: only a page of examples/pages.toml has one" in warnings
-    assert "gg-byline" not in page(tmp_path, "index")

@@ -8,7 +8,6 @@ import pytest
 from gpuguide.exercises import pool, progress
 from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
-from gpuguide_docs.show.exercise_pool import find_exercise
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed here")
@@ -18,7 +17,7 @@ LIGHT = '\n\nimport sys\n\nprint("CuPy:", "cupy" in sys.modules)\n'
 
 @pytest.mark.parametrize("name", ["guard", "count_transfers"])
 def test_the_cells_of_a_script_run_alone(name, tmp_path):
-    script = script_text(exercise_cells(find_exercise(name))) + LIGHT
+    script = script_text(exercise_cells(pool.get(name))) + LIGHT
     (tmp_path / "exercise.py").write_text(script, encoding="utf-8")
     ran = subprocess.run(
         [sys.executable, "exercise.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120
@@ -30,7 +29,7 @@ def test_the_cells_of_a_script_run_alone(name, tmp_path):
 
 def test_a_notebook_judges_the_readers_own_function(tmp_path, monkeypatch):
     monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "progress.json"))
-    exercise = find_exercise("guard")
+    exercise = pool.get("guard")
     notebook = nbformat.reads(notebook_text(exercise_cells(exercise), "guard"), as_version=4)
     _, start, check, *_, solution = notebook.cells
     again = {**check, "id": "again"}
@@ -53,7 +52,7 @@ def test_a_notebook_judges_the_readers_own_function(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", pool.names())
 def test_every_exercise_makes_a_script_and_a_notebook(name):
-    cells = exercise_cells(find_exercise(name))
+    cells = exercise_cells(pool.get(name))
     compile(script_text(cells), name, "exec")
     nbformat.validate(nbformat.reads(notebook_text(cells, name), as_version=4))
     for cell in cells:

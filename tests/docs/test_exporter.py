@@ -153,7 +153,7 @@ def built_once(tmp_path_factory):
     }
     made = recording(root)
     spec = importlib.util.spec_from_file_location(
-        "gpuguide.topics.toy", layout.source / "gpuguide/topics/toy.py"
+        "gpuguide.topics.toy", layout.source / "gpuguide/topics/toy/__init__.py"
     )
     toy = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(toy)
@@ -167,7 +167,7 @@ def built_once(tmp_path_factory):
             files,
             states,
             monkeypatch,
-            more=("sphinx_design", "gpuguide_docs.show.exercises", "gpuguide_docs.downloads.downloads"),
+            more=("myst_parser", "gpuguide_docs.show.exercises", "gpuguide_docs.downloads.downloads"),
             drawing=Drawing((), STATED),
             root_doc="gallery/start/second",
         )

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from html import unescape
 
 import pytest
 from docutils import nodes
@@ -14,7 +13,6 @@ from gpuguide.results.counters import Counted, KernelCounts
 from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show.changed_lines import changed_block, changed_lines, changed_node, definition_in
 from gpuguide_docs.show.ladder import ladder_of
 from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.rungs import strip_cell, strip_node
@@ -146,7 +144,6 @@ def built(
     path = tmp_path / "examples" / "start" / "first.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script, encoding="utf-8")
-    (tmp_path / "src/gpuguide/topics/toy.py").unlink(missing_ok=True)
     files = {
         "docs/index.rst": "Index\n=====\n\nHello.\n",
         "docs/gallery/start/first.rst": generated(path),
@@ -389,71 +386,6 @@ def test_an_error_names_what_is_wrong_in_each_build(tmp_path, monkeypatch, old, 
     for _ in range(2):
         _, warnings, _ = built(tmp_path, monkeypatch, SCRIPT.replace(old, new))
         assert message in warnings
-
-
-LONG = "\n".join(["", "", "@cuda.jit", "def eight(x):", *(f"    x[{i}] += {i}" for i in range(16))])
-LATER = LONG.replace("eight", "four").replace("x[7] += 7", "x[7] += 8")
-
-
-def test_of_a_long_kernel_that_changed_little_the_changed_lines_stand_open(tmp_path, monkeypatch):
-    app, warnings, html = built(
-        tmp_path, monkeypatch, kernels=f"{KERNELS.partition('@cuda')[0]}{LONG}\n{LATER}\n"
-    )
-    assert warnings == ""
-    (block,) = app.env.get_doctree("gallery/start/first").findall(changed_block)
-    lines = block.astext().split("\n")
-    assert block.parent["names"] == ["four"]
-    assert [lines[number - 1] for number in block["changed"]] == ["    x[7] += 8"]
-    assert [lines[number - 1] for number in block["open"]] == [
-        "@cuda.jit",
-        "def four(x):",
-        "    x[6] += 6",
-        "    x[7] += 8",
-        "    x[8] += 8",
-    ]
-    (pre,) = re.findall(r'gg-changed[^>]*>\s*<div class="highlight"><pre>(.*?)</pre>', html, re.DOTALL)
-    # The copy button takes what is there, seen or not.
-    assert unescape(re.sub(r"<[^>]+>", "", pre)) == f"{block.astext()}\n"
-    unseen = re.findall(r'<span class="gg-same">(.*?)</span><span class="gg-left-out"', pre, re.DOTALL)
-    assert [re.sub(r"<[^>]+>", "", each).count("\n") for each in unseen] == [6, 7]
-    assert "<summary>All 18 lines</summary>" in html
-
-
-@pytest.mark.parametrize(
-    ("above", "kernel", "changed"),
-    [
-        (LONG, LATER, [12]),
-        (LONG, LATER.replace("x[8]", "y[8]"), [12, 13]),
-        (LONG, re.sub(r"x\[\d\]", "y", LATER), []),
-        (LONG[:200], LATER[:200], []),
-        ("", LATER, []),
-    ],
-    ids=["one line", "two lines", "half of it", "a short one", "nothing above"],
-)
-def test_the_lines_that_changed(above, kernel, changed):
-    assert changed_lines(kernel, above) == changed
-
-
-def test_no_mark_takes_the_place_of_a_single_line():
-    block = changed_node(LATER.strip(), LATER.strip(), LONG.replace("x[2]", "y[2]").strip())
-    assert block["changed"] == [5, 10]
-    # Of the lines between, 3 is alone, 7 and 8 are not.
-    assert block["open"] == [1, 2, 3, 4, 5, 6, 9, 10, 11]
-
-
-def test_the_second_rung_shows_its_whole_kernel(tmp_path, monkeypatch):
-    script = re.sub(r"# More of it.*?slow\[1, 1\]\(x\)\n\n# %%\n", "", SCRIPT, flags=re.DOTALL)
-    script = re.sub(r"from numba.*?one\[1, 1\]\(x\)\n", "pass\n", script, flags=re.DOTALL)
-    kernels = f"{KERNELS.partition('@cuda')[0]}{LONG.replace('eight', 'one')}\n{LONG.replace('6', '7')}\n"
-    app, _, _ = built(tmp_path, monkeypatch, script, kernels=kernels)
-    assert not list(app.env.get_doctree("gallery/start/first").findall(changed_block))
-
-
-def test_the_function_of_a_cell_is_a_kernel_too():
-    assert definition_in("x = 1\n\n@cuda.jit\ndef one(x):\n    pass\n\none(x)", "one") == (
-        "@cuda.jit\ndef one(x):\n    pass"
-    )
-    assert definition_in("one(x)", "one") == definition_in("two words", "one") == ""
 
 
 def test_a_table_has_at_most_nine_rows():

@@ -16,8 +16,8 @@ from gpuguide_docs.downloads.exporter import export_live_page, export_page
 from gpuguide_docs.downloads.markdown import ExportError, Piece
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.pages.files import write_if_changed
-from gpuguide_docs.show.results_table import download_stem
 from gpuguide_docs.show.site import site_of
+from gpuguide_docs.show.study import download_stem
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -6,7 +6,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from gpuguide_docs.downloads.markdown import Piece
-from gpuguide_docs.show.exercise_pool import check_call, check_commands
+from gpuguide_docs.show.exercises import check_call, check_commands
 
 if TYPE_CHECKING:
     from gpuguide.exercises.model import Exercise

@@ -10,7 +10,7 @@ from gpuguide_docs.downloads.markdown import Piece, pieces
 from gpuguide_docs.downloads.translation import PageTranslation
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.show.install_command import pip_command, wheel_path
-from gpuguide_docs.show.references import measured_on
+from gpuguide_docs.show.numbers import measured_on
 from gpuguide_docs.show.site import Site
 
 if TYPE_CHECKING:

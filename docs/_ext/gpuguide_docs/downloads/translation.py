@@ -15,11 +15,10 @@ from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import code_node, escape, markdown_node, ready_node
 from gpuguide_docs.pages.cells import Cell
-from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
+from gpuguide_docs.show.exercises import exercise_id, home_of
 from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
-from gpuguide_docs.show.numbers import number_node
-from gpuguide_docs.show.references import measured_on, parse_reference
+from gpuguide_docs.show.numbers import measured_on, number_node, parse_reference
 from gpuguide_docs.show.rungs import strip_node, strip_table
 from gpuguide_docs.show.site import Site
 
@@ -157,7 +156,7 @@ class PageTranslation:
     def _shown(self, node: nodes.Element) -> nodes.Element | None:
         """Give what another directive of the guide shows, by the key that it left."""
         if "exercise" in node:
-            return ready_node("", pieces=exercise_cells(find_exercise(node["exercise"])))
+            return ready_node("", pieces=exercise_cells(pool.get(node["exercise"])))
         if "study" in node:
             return self._table(node["page"], node["study"])
         if "drawing" in node:
@@ -197,7 +196,7 @@ class PageTranslation:
         for exercise in pool.names():
             home = home_of(self._site, exercise)
             if home and target == exercise_id(exercise):
-                return self._link(title or find_exercise(exercise).title, f"{home.docname}.html#{target}")
+                return self._link(title or pool.get(exercise).title, f"{home.docname}.html#{target}")
         return escape(title or target.replace("-", " ").replace("_", " "))
 
     def _link(self, words: str, path: str) -> str:

@@ -11,20 +11,19 @@ from pathlib import Path
 
 from gpuguide.errors import unknown
 
-__all__ = ["ModuleSource", "module_file"]
+__all__ = ["ModuleSource"]
 
 _Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
-def module_file(source: Path, module: str) -> Path:
-    """Find a module's file."""
+def _module_file(source: Path, module: str) -> Path:
     path = source.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
             return candidate
-    package = module.rpartition(".")[0]
-    known = [f"{package}.{file.stem}" for file in sorted(path.parent.glob("*.py")) if file.stem[0] != "_"]
-    raise unknown("module", module, known)
+    files = sorted((source / "gpuguide" / "topics").rglob("*.py"))
+    names = (".".join(file.relative_to(source).with_suffix("").parts) for file in files)
+    raise unknown("module", module, [name.removesuffix(".__init__") for name in names])
 
 
 class ModuleSource:
@@ -32,7 +31,7 @@ class ModuleSource:
 
     def __init__(self, source: Path, module: str) -> None:
         self.module = module
-        self.path = module_file(source, module)
+        self.path = _module_file(source, module)
         text = self.path.read_text(encoding="utf-8")
         self._lines = text.splitlines()
         tree = ast.parse(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,16 +13,20 @@ from docutils.parsers.rst import directives
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide.errors import ArgumentError, GpuGuideError, UnknownNameError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
-from gpuguide_docs.show.kernel import imports_and_rest, kernel_block, names_option
+from gpuguide_docs.show.kernel import functions_in, imports_and_rest, kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
-from gpuguide_docs.show.module_source import ModuleSource, module_file
-from gpuguide_docs.show.numbers import NOT_MEASURED, measured_number, unmeasured_number, why_unmeasured
-from gpuguide_docs.show.references import NOT_COUNTED, parse_size
+from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.numbers import (
+    NOT_COUNTED,
+    measured_number,
+    not_measured,
+    parse_size,
+    unmeasured_number,
+)
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -118,15 +122,6 @@ class _Shown:
         return self.ladder.results.variant(name).label
 
 
-@dataclass
-class _CodeAbove:
-    """What the rungs above have shown: how many there are, what they define, and the last kernel."""
-
-    n_rungs: int = 0
-    names: set[str] = field(default_factory=set)
-    above: str = ""
-
-
 class LadderParts(SphinxTransform):
     """Fills tables and rungs of a page, once all of it is read."""
 
@@ -145,9 +140,9 @@ class LadderParts(SphinxTransform):
             self._fail((tables or rungs)[0], "only a page of examples/pages.toml has rungs")
             return
         self._mark_wrong(page, rungs)
-        above = _CodeAbove()
+        shown: set[str] = set()
         for rung in rungs:
-            self._tried(rung, partial(self._put_code, page, rung, above))
+            self._tried(rung, partial(self._put_code, page, rung, shown))
         state = site.state(page.name, self.env)
         try:
             recording = site.recording(state)
@@ -185,7 +180,7 @@ class LadderParts(SphinxTransform):
             cell = _cell_below(rung)
             rung["wrong"] = bool(cell and _line(cell[0]) in wrong)
 
-    def _put_code(self, page: Page, rung: nodes.Element, shown: _CodeAbove) -> None:
+    def _put_code(self, page: Page, rung: nodes.Element, shown: set[str]) -> None:
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
         name = rung["rung"]
         if sum(other["rung"] == name for other in self._rungs()) > 1:
@@ -193,28 +188,26 @@ class LadderParts(SphinxTransform):
         cell = _cell_below(rung)
         for node in cell:
             node.parent.remove(node)
-        layout = site_of(self.env).layout
-        module = f"gpuguide.topics.{page.topic}.kernels"
-        kernel = next(filter(None, (definition_in(code, name) for code in _code_in(cell))), "")
-        if not kernel and _exists(layout.source, module):
-            source = ModuleSource(layout.source, module)
-            self.env.note_dependency(str(source.path))
-            if name in source.names:
-                read = source.with_read(name)
-                names = [each for each in read if each == name or each not in shown.names]
-                shown.names.update(names)
-                block = kernel_block(source, names, _imports_cut(cell))
-                kernel = source.cut(name)
-                changed = changed_node(block.astext(), kernel, shown.above) if shown.n_rungs > 1 else None
-                if changed:
-                    block.replace(block[0], changed)
-                block.source, block.line = rung.source, rung.line
-                rung += block
-        shown.names.update(name for code in _code_in(cell) for name in functions_in(code))
-        shown.n_rungs += 1
-        shown.above = kernel or shown.above
+        own = {name for code in _code_in(cell) for name in functions_in(code)}
+        source = self._kernels(page) if name not in own else None
+        if source and name in source.names:
+            names = [each for each in source.with_read(name) if each == name or each not in shown]
+            shown.update(names)
+            block = kernel_block(source, names, _imports_cut(cell))
+            block.source, block.line = rung.source, rung.line
+            rung += block
+        shown.update(own)
         if cell:
             rung += nodes.container("", *cell, classes=["gg-rung-cell"])
+
+    def _kernels(self, page: Page) -> ModuleSource | None:
+        """Give the kernels of a page's topic, if it has any."""
+        try:
+            source = ModuleSource(site_of(self.env).layout.source, f"gpuguide.topics.{page.topic}.kernels")
+        except UnknownNameError:
+            return None
+        self.env.note_dependency(str(source.path))
+        return source
 
     def _rungs(self) -> Iterator[nodes.Element]:
         return (place for place in self.document.findall(nodes.container) if "rung" in place)
@@ -224,9 +217,7 @@ class LadderParts(SphinxTransform):
     ) -> None:
         """Say that nothing has been measured yet, and why."""
         for table in tables:
-            words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
-            why = nodes.Text(f": {why_unmeasured(state)}")
-            table.append(nodes.paragraph("", "", words, why, classes=["gg-placeholder"]))
+            table.append(nodes.paragraph("", "", *not_measured(state), classes=["gg-placeholder"]))
         for rung in rungs:
             number = unmeasured_number(self.env, rung["rung"], state)
             time = strip_cell("", "", number, kind="time", title="time")
@@ -285,13 +276,6 @@ class LadderParts(SphinxTransform):
         rung += _strip(shown, name, rung["counter"])
         done = shown.ladder.done(name)
         rung["counts"] = done.counts if done else ""  # evidence leads here where no code counts it
-
-
-def _exists(source: Any, module: str) -> bool:
-    try:
-        return bool(module_file(source, module))
-    except GpuGuideError:
-        return False
 
 
 def _code_in(cell: Sequence[nodes.Node]) -> Iterator[str]:
@@ -516,19 +500,10 @@ def _depart_cell(writer: Any, _node: strip_cell) -> None:
     writer.body.append("</dd></div>\n")
 
 
-def _pass(_writer: Any, _node: nodes.Node) -> None:
-    """Other formats show the text alone."""
-
-
 def setup(app: Sphinx) -> None:
     """Register directives, nodes and the transform."""
-    app.setup_extension("gpuguide_docs.show.changed_lines")
-    plain = (_pass, _pass)
-    for node, written in (
-        (strip_node, (_visit_strip, _depart_strip)),
-        (strip_cell, (_visit_cell, _depart_cell)),
-    ):
-        app.add_node(node, html=written, latex=plain, text=plain, man=plain, texinfo=plain)
+    app.add_node(strip_node, html=(_visit_strip, _depart_strip))
+    app.add_node(strip_cell, html=(_visit_cell, _depart_cell))
     app.add_directive("rungs", RungsDirective)
     app.add_directive("rung", RungDirective)
     app.add_transform(LadderParts)

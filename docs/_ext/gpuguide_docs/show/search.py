@@ -14,34 +14,20 @@ from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Set
+    from pathlib import Path
 
     from sphinx.application import Sphinx
-    from sphinx.search import IndexBuilder
 
-__all__ = ["in_order", "setup"]
+__all__ = ["setup"]
 
 #: How much a word says of a page that has it in title, question, what it promises, a heading or a tag.
 _TITLE, _QUESTION, _PROMISED, _HEADING = 4, 3, 2, 1
 _BEFORE, _AFTER = "Search.setIndex(", ")"
 
 
-def in_order(index: str, about: dict[str, dict[str, int]] | None = None) -> str:
-    """Sort the places of titles and of index entries, which Sphinx lists as its processes finish."""
-    content = _read(index)
-    for lists in ("alltitles", "indexentries"):
-        # A document's own title has no anchor, but None.
-        content[lists] = {
-            name: sorted(places, key=lambda place: (place[0], place[1] or "", *place[2:]))
-            for name, places in content[lists].items()
-        }
-    if about is not None:
-        content["about"] = about
-    return f"{_BEFORE}{json.dumps(content, separators=(',', ':'), sort_keys=True)}{_AFTER}"
-
-
 def _about(app: Sphinx) -> dict[str, dict[str, int]]:
     """Weigh the words of titles, questions and headings: the fewer pages have one, the more it says."""
-    indexer: IndexBuilder = app.builder.indexer  # type: ignore[attr-defined]
+    indexer = app.builder.indexer  # type: ignore[attr-defined]
     pages: dict[str, dict[str, int]] = {}
     for page in site_of(app.env).pages:
         headings = [title for title, _ in indexer._all_titles.get(page.docname, ())]
@@ -58,13 +44,6 @@ def _about(app: Sphinx) -> dict[str, dict[str, int]]:
         }
         for page, words in pages.items()
     }
-
-
-def _read(index: str) -> dict[str, Any]:
-    if not (index.startswith(_BEFORE) and index.endswith(_AFTER)):
-        raise ValueError(f"searchindex.js: expected {_BEFORE}...{_AFTER}; got {index[:40]!r}.")
-    content: dict[str, Any] = json.loads(index[len(_BEFORE) : -len(_AFTER)])
-    return content
 
 
 def _add_tags(app: Sphinx, doctree: nodes.document) -> None:
@@ -86,35 +65,44 @@ def _load_whole(app: Sphinx) -> None:
         path = builder.outdir / "searchindex.js"
         # In a fresh clone a page can be built alone: Sphinx would warn that the others are not in the search.
         load(docnames if path.is_file() else set(app.env.all_docs))
-        if path.is_file():
-            _complete(builder.indexer, _read(path.read_text(encoding="utf-8")))  # type: ignore[attr-defined]
+        if not path.is_file():
+            return
+        # Sphinx does not load the entries of its last index, and keeps words that no page holds any more.
+        indexer, last = builder.indexer, _read(path)  # type: ignore[attr-defined]
+        for entry, places in last["indexentries"].items():
+            for place, anchor, main in places:
+                if last["docnames"][place] in indexer._titles:
+                    entries = indexer._index_entries.setdefault(last["docnames"][place], [])
+                    entries.append((entry, anchor, "main" if main else ""))
+        for words in (indexer._mapping, indexer._title_mapping):
+            for word in [word for word, docnames in words.items() if not docnames]:
+                del words[word]
 
     builder.load_indexer = load_indexer  # type: ignore[attr-defined]
 
 
-def _complete(indexer: IndexBuilder, last: dict[str, Any]) -> None:
-    """Give back the index entries, which Sphinx does not load, and forget words that no page holds."""
-    for entry, places in last["indexentries"].items():
-        for place, anchor, main in places:
-            docname = last["docnames"][place]
-            # The pages that will be written tell theirs anew.
-            if docname in indexer._titles:
-                entries = indexer._index_entries.setdefault(docname, [])
-                entries.append((entry, anchor, "main" if main else ""))
-    for words in (indexer._mapping, indexer._title_mapping):
-        for word in [word for word, docnames in words.items() if not docnames]:
-            del words[word]
+def _read(path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    index: dict[str, Any] = json.loads(text.removeprefix(_BEFORE).removesuffix(_AFTER))
+    return index
 
 
-def _sort(app: Sphinx, error: Exception | None) -> None:
+def _finish(app: Sphinx, error: Exception | None) -> None:
+    """Add what pages are about, and sort what Sphinx lists as its processes finish."""
     path = app.outdir / "searchindex.js"
     if error is None and app.builder.name == "html" and path.is_file():
-        index = path.read_text(encoding="utf-8")
-        path.write_text(in_order(index, _about(app)), encoding="utf-8")
+        index = _read(path)
+        for lists in (index["alltitles"], index["indexentries"]):
+            for places in lists.values():
+                # A document's own title has no anchor, but None.
+                places.sort(key=lambda place: (place[0], place[1] or ""))
+        index["about"] = _about(app)
+        text = json.dumps(index, separators=(",", ":"), sort_keys=True)
+        path.write_text(f"{_BEFORE}{text}{_AFTER}", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
     """Register what happens before and after the pages are written."""
     app.connect("builder-inited", _load_whole)
     app.connect("doctree-read", _add_tags)
-    app.connect("build-finished", _sort)
+    app.connect("build-finished", _finish)
