@@ -45,18 +45,12 @@ class Block:
 
 @dataclass(frozen=True)
 class OtherSizes:
-    """How a lesson's open blocks are run at another size.
+    """How a lesson's open blocks are run at another size."""
 
-    Parameters
-    ----------
-    edits : dict of str to str
-        What a reader would change, as it stands there -> what is written instead, in all blocks.
-    checks : dict of str to str
-        Rung -> statements that run after its block, among the names of the page: they assert that its answer
-        is right, and spoil it for the next one. ``""`` is for the last block of all.
-    """
-
+    #: What a reader would change, as it stands there -> what is written instead, in all blocks.
     edits: dict[str, str]
+    #: Rung -> statements that run after its block, among the names of the page: they assert that its answer
+    #: is right, and spoil it for the next one. ``""`` is for the last block of all.
     checks: dict[str, str]
 
     def of(self, blocks: list[Block]) -> list[str]:

@@ -91,8 +91,6 @@ gg.plot_time(results, title=facts["first_call"].name)
 #    * - drawn
 #      - :measured:`twice`
 #
-# .. claims::
-#
 # .. note:: Mind the gap_.
 #
 # .. _gap: https://b.example
@@ -218,7 +216,6 @@ def test_directives_become_markdown(small):
     assert "*Drawing: Two boxes.*" in words
     assert "Hint**\n\nThink of *2 \\* 3*." in words
     assert "| predicted | measured |\n| --- | --- |\n| much | 410 ms |\n| drawn | 2.0× |" in words
-    assert "- Numba wins: holds" in words
     assert "> **Note**" in words
     assert "<summary>Table: An invented study, NVIDIA H200, 21 November 2026</summary>" in words
 
