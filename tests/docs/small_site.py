@@ -54,20 +54,16 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpuguide.machine.launch import blocks_1d
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 WIDTH = 256
 COUNTED = dict(work={"steps": math.ceil})
 
 
-def decorate(function: Callable) -> Callable:
+def decorate(function):
     """Return the function."""
     return function
 

@@ -89,7 +89,7 @@ def _counts_in(source: str) -> Iterator[str]:
             case ast.Call(ast.Attribute(ast.Name("gg"), "fact"), [ast.Constant(str(name)), *_]):
                 yield name
             case ast.keyword("work", ast.Dict(keys)):
-                yield from (key.value for key in keys if isinstance(key, ast.Constant))
+                yield from (str(key.value) for key in keys if isinstance(key, ast.Constant))
 
 
 def _declared(recording: Recording | None) -> list[str]:

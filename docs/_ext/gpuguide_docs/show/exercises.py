@@ -245,9 +245,9 @@ class TryItDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Build the box; roles work in it."""
         self.assert_has_content()
-        content = self.parse_content_to_nodes()
-        content[0][0:0] = [nodes.strong("", "Try it.", classes=["gg-try-lead"]), nodes.Text(" ")]
-        box = nodes.admonition("", *content, classes=["gg-try"])
+        box = nodes.admonition("", *self.parse_content_to_nodes(), classes=["gg-try"])
+        lead = nodes.strong("", "Try it.", classes=["gg-try-lead"])
+        next(box.findall(nodes.paragraph)).insert(0, [lead, nodes.Text(" ")])
         self.set_source_info(box)
         return [box]
 

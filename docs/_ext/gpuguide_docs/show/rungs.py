@@ -249,7 +249,8 @@ class LadderParts(SphinxTransform):
         name = rung["rung"]
         shown = next((shown for shown in ladders if name in shown.ladder.rows), None)
         if shown is None:
-            owner = {info.name: study for study in recording.studies.values() for info in study.variants}
+            studies = list(recording.studies.values())
+            owner = {info.name: study for study in reversed(studies) for info in study.variants}
             if name not in owner:
                 raise unknown("variant", name, owner)
             shown = self._ladder(owner[name], rungs, recording)
@@ -342,7 +343,9 @@ def _table(shown: _Shown, targets: dict[str, str]) -> nodes.table:
         for entry, size in zip(list(row.findall(nodes.entry))[1:], ladder.sizes, strict=False):
             entry["classes"] += ["gg-best"] if (name, size) in ladder.best else []
         body.append(row)
-    return _table_of(head, body, classes=["gg-rungs"])
+    table = _table_of(head, body, classes=["gg-rungs"])
+    next(table.findall(nodes.colspec))["stub"] = 1
+    return table
 
 
 def _table_of(head: Sequence[str], rows: Sequence[nodes.row], **attributes: Any) -> nodes.table:
