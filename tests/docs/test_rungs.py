@@ -14,7 +14,6 @@ from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.downloads.exporter import export_page
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.ladder import ladder_of
-from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.rungs import strip_cell, strip_node
 from gpuguide_docs.show.site import site_of
 from study_results import CEILINGS, SIZES, VARIANTS, cell, make, missing
@@ -181,23 +180,18 @@ def test_the_rows_are_the_rungs_of_the_page_in_the_order_of_the_study(tmp_path, 
         ["3 Eight a thread", "3.0 µs", "140 µs", "1.1×"],
         ["Eight, pinned copy, end to end", "–", "9.0 ms", ""],
     ]
-
-
-def test_a_row_leads_to_its_section_or_to_the_rung(tmp_path, monkeypatch):
-    _, _, html = built(tmp_path, monkeypatch)
+    # A row leads to its section, or to the rung.
     table = re.search(r'<table class="gg-rungs.*?</table>', html, re.DOTALL)[0]
     targets = re.findall(r'href="#([\w-]+)">', table)
     assert targets == ["one-element", "four-elements", "rung-slow", "eight-elements"]
     assert all(f'id="{target}"' in html for target in targets)
     assert '<h2><span class="gg-no">3</span> Eight elements' in html
-
-
-def test_the_fastest_rung_of_a_size_is_bold_and_rows_beside_are_grey(tmp_path, monkeypatch):
-    _, _, html = built(tmp_path, monkeypatch)
+    # The fastest rung of a size is bold, and rows beside are grey.
     bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
     assert bold == ["2.0 µs", "140 µs"]
     lines = re.findall(r'<tr class="([^"]*)">', html)[1:7]
     assert ["gg-beside" in each for each in lines] == [True, False, False, True, False, True]
+    assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
 
 
 def test_rungs_whose_times_look_the_same_are_both_bold(tmp_path, monkeypatch):
@@ -207,11 +201,6 @@ def test_rungs_whose_times_look_the_same_are_both_bold(tmp_path, monkeypatch):
     _, _, html = built(tmp_path, monkeypatch, study=study)
     bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
     assert bold == ["2.0 µs", "2.0 µs", "140 µs"]
-
-
-def test_the_byline_stands_below_the_table(tmp_path, monkeypatch):
-    _, _, html = built(tmp_path, monkeypatch)
-    assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
 
 
 def strips(app):
@@ -277,11 +266,6 @@ def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch)
     assert html.count("not counted yet") >= 2
 
 
-def test_an_unknown_counter_is_an_error(tmp_path, monkeypatch):
-    _, warnings, _ = built(tmp_path, monkeypatch, ASKED.replace("bank_conflicts", "conflicts"))
-    assert "Unknown counter 'conflicts'" in warnings
-
-
 def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_path, monkeypatch):
     cells = tuple(replace(each, work=COUNTED.get(each.variant, ())) for each in STUDY.measurements if each.n)
     app, warnings, html = built(tmp_path, monkeypatch, study=replace(STUDY, measurements=cells))
@@ -303,13 +287,6 @@ def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_pa
     rungs = app.env.get_doctree("gallery/start/first").findall(nodes.container)
     counts = {node["rung"]: node["counts"] for node in rungs if "rung" in node}
     assert counts == {"one": "warp_steps", "slow": "", "eight": "marks", "four": "marks"}
-
-
-def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):
-    app, _, _ = built(tmp_path, monkeypatch)
-    document = app.env.get_doctree("gallery/start/first")
-    keys = [node["key"] for node in document.findall(number_node) if ".speedup" in node["key"]]
-    assert sorted(keys) == sorted(2 * ["add[eight, 67108864].speedup(four)", "add[four, 1024].speedup(one)"])
 
 
 def test_a_rung_that_does_more_than_the_one_above_can_stand_beside(tmp_path, monkeypatch):
@@ -377,6 +354,7 @@ def test_without_a_recording_nothing_is_shown_but_that(tmp_path, monkeypatch, st
         ("#    :at: 2**10, 2**26\n", "", "list one to three sizes, as in :at: 10**4, 10**6"),
         (":at: 2**10, 2**26", ":at: 2**10, 2**20, 2**26, 2**26", "lists one to three sizes; got 4"),
         ("numpy, copied", "nmpy", "Unknown variant 'nmpy'. Did you mean 'numpy'?"),
+        (".. rung:: four", ".. rung:: four\n#    :counter: conflicts", "Unknown counter 'conflicts'"),
         (".. rung:: four", ".. rung:: fuor", "rung 'fuor': Unknown variant 'fuor'. Did you mean 'four'?"),
         (".. rung:: four", ".. rung:: eight", "occurs more than once on page 'first'"),
     ],

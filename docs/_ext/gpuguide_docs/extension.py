@@ -38,7 +38,6 @@ MODULES = (
     "show.pictures",
     "show.live_cells",
     "show.theme",
-    "show.search",
     "downloads.downloads",
 )
 
