@@ -42,8 +42,7 @@ exclude_patterns = [
     # The notebooks to download: myst-nb would take them for pages, and run them.
     "gallery/**/*.ipynb",
 ]
-# A failed cell is reported by the extension, with its line.
-suppress_warnings = ["config.cache", "mystnb.exec"]
+suppress_warnings = ["config.cache"]
 
 # Pages written by hand --------------------------------------------------------------------------------
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline", "substitution"]
@@ -53,6 +52,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_timeout = 60
+nb_execution_show_tb = True
 nb_output_stderr = "warn"
 # Nothing that a cell writes there is meant for readers; a build under -W fails.
 # What a cell prints may arrive in pieces.

@@ -15,7 +15,7 @@ var Scorer = {
     // Pages of the sections stand in folders; beside them are the glossary, the method and what contributors read.
     return (docname.includes("/") ? 2000 : 1000) + score + Scorer.about(docname);
   },
-  // Sphinx counts a word that a page is about like one that it mentions. The index says more (show/search_index.py).
+  // Sphinx counts a word that a page is about like one that it mentions. The index says more (show/theme.py).
   about: (docname) => {
     const query = new URLSearchParams(location.search).get("q") || "";
     const words = (Search._index.about || {})[docname] || {};

@@ -8,7 +8,7 @@ from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
 
 from gpuguide.exercises import pool
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
+from gpuguide_docs.show.exercises import exercise_id, home_of
 from gpuguide_docs.show.site import Site
 
 pytestmark = NEEDS_SITE_AND_BROWSER
@@ -75,7 +75,7 @@ const rows = (page) => [...page.document.querySelectorAll("table.gg-pool tbody t
 
 
 def _pool():
-    return [find_exercise(name) for name in pool.names()]
+    return [pool.get(name) for name in pool.names()]
 
 
 def _tag():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.show.references import parse_reference, parse_size, resolve
+from gpuguide_docs.show.numbers import parse_reference, parse_size, resolve
 from gpuguide_docs.show.site import Site
 
 ROOT = Path(__file__).parents[2]

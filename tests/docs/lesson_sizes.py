@@ -1,4 +1,4 @@
-"""How the open blocks of each lesson are run at two other sizes, and when the answer of a rung is right."""
+"""How the open blocks of each lesson are run at another size, and when the answer of a rung is right."""
 
 from __future__ import annotations
 
@@ -199,183 +199,68 @@ assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
 """
 _BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
 
-#: Lesson -> two other sizes. Add a lesson here when it is written.
-OTHER_SIZES: dict[str, tuple[OtherSizes, OtherSizes]] = {
-    "agnostic": (
-        OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
-        OtherSizes({"(480, 640, 3)": "(2, 1, 3)"}, {"": _CONTRASTS}),
+#: Lesson -> another size. Add a lesson here when it is written.
+OTHER_SIZES: dict[str, OtherSizes] = {
+    "agnostic": OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
+    "divergence": OtherSizes(
+        {
+            **_NO_DAMP_PTX,
+            "65_536": "4_096",
+            "65_538": "4_098",
+            "[512, 128]": "[32, 128]",
+            "[32, 128]": "[2, 128]",
+        },
+        _each(_DIVISORS, *_DIVISORS_RUNGS),
     ),
-    "divergence": (
-        OtherSizes(
-            {
-                **_NO_DAMP_PTX,
-                "65_536": "4_096",
-                "65_538": "4_098",
-                "[512, 128]": "[32, 128]",
-                "[32, 128]": "[2, 128]",
-            },
-            _each(_DIVISORS, *_DIVISORS_RUNGS),
-        ),
-        OtherSizes(
-            {
-                **_NO_DAMP_PTX,
-                "65_536": "96",
-                "65_538": "98",
-                "[512, 128]": "[1, 128]",
-                "[32, 128]": "[1, 128]",
-            },
-            _each(_DIVISORS, *_DIVISORS_RUNGS),
-        ),
-    ),
-    "why_gpu": (
-        OtherSizes({"1_000_000": "1_003"}, _POLYNOMIAL),
-        OtherSizes({"1_000_000": "1"}, _POLYNOMIAL),
-    ),
-    "five_minutes": (
-        OtherSizes({"(512, 512)": "(100, 33)"}, _PRODUCT),
-        OtherSizes({"(512, 512)": "(1, 1)"}, _PRODUCT),
-    ),
-    "first_kernel": (
-        OtherSizes({"65_536": "1_003"}, _INCREMENTS),
-        OtherSizes({"65_536": "1"}, _INCREMENTS),
-    ),
-    "grids_2d_3d": (
-        OtherSizes({"cp.ones((256, 256))": "cp.ones((33, 100))"}, {"": "assert (x == 3).all()"}),
-        OtherSizes({"cp.ones((256, 256))": "cp.ones((1, 1))"}, {"": "assert (x == 3).all()"}),
-    ),
-    "launch_overhead": (
-        OtherSizes({"ones(shape=(256, 256))": "ones(shape=(33, 100))"}, _HUNDREDS),
-        OtherSizes({"ones(shape=(256, 256))": "ones(shape=(1, 1))"}, _HUNDREDS),
-    ),
-    "launch_sizes": (
-        OtherSizes({**_NO_REGISTERS, "2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
-        OtherSizes({**_NO_REGISTERS, "2**26": "1"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
-    ),
+    "why_gpu": OtherSizes({"1_000_000": "1_003"}, _POLYNOMIAL),
+    "five_minutes": OtherSizes({"(512, 512)": "(100, 33)"}, _PRODUCT),
+    "first_kernel": OtherSizes({"65_536": "1_003"}, _INCREMENTS),
+    "grids_2d_3d": OtherSizes({"cp.ones((256, 256))": "cp.ones((33, 100))"}, {"": "assert (x == 3).all()"}),
+    "launch_overhead": OtherSizes({"ones(shape=(256, 256))": "ones(shape=(33, 100))"}, _HUNDREDS),
+    "launch_sizes": OtherSizes({**_NO_REGISTERS, "2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
     # With fewer blocks than these Numba would warn.
-    "how_to_time": (
-        OtherSizes({"65_536": "40_001", "2**24": "1_003"}, {"": _ADDED}),
-        OtherSizes({"65_536": "33_025", "2**24": "1"}, {"": _ADDED}),
+    "how_to_time": OtherSizes({"65_536": "40_001", "2**24": "1_003"}, {"": _ADDED}),
+    "know_your_gpu": OtherSizes({"2**28": "200_003"}, {"": _LONGEST}),
+    "benchmark_well": OtherSizes(
+        {**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}
     ),
-    "know_your_gpu": (
-        OtherSizes({"2**28": "200_003"}, {"": _LONGEST}),
-        OtherSizes({"2**28": "140_000"}, {"": _LONGEST}),
+    "interop": OtherSizes({"65_536": "40_000", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
+    "overlap": OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
+    "several_gpus": OtherSizes(
+        {"2**20": "1_000", "rows, columns = 64, 256": "rows, columns = 33, 20"}, {"": _SHARED}
     ),
-    "benchmark_well": (
-        OtherSizes({**_SHORT, "2**21": "40_001", "2**26": "50_001", "2**22": "33_025"}, {"": _TIMED}),
-        OtherSizes({**_SHORT, "2**21": "33_025", "2**26": "40_001", "2**22": "50_001"}, {"": _TIMED}),
+    "several_hosts": OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
+    "convolution": OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
+    "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
+    "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),
+    "fusion": OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
+    "linear_algebra": OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
+    "first_call": OtherSizes({"512": "33"}, {"": _DETERMINANT}),
+    "transfers": OtherSizes({"1_000_000": "1_003"}, _ON_THEIR_WAY),
+    "data_where_it_is": OtherSizes({"1_000_000": "1_003"}, _PAIRS),
+    "numpy_to_cupy": OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
+    "registers": OtherSizes(
+        {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
+        _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
     ),
-    "interop": (
-        # With fewer than 128 blocks, Numba warns.
-        OtherSizes({"65_536": "40_000", "2**27": "2**24", "2**19": "2**16"}, {"": _POWERS}),
-        OtherSizes({"65_536": "100_003", "2**27": "1_000_003", "2**19": "2**12"}, {"": _POWERS}),
+    "streams": OtherSizes(
+        {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
+        _IN_STREAMS,
     ),
-    "overlap": (
-        OtherSizes({"2048, 2048": "5, 7"}, _CHUNKED),
-        OtherSizes({"2048, 2048": "1, 33"}, _CHUNKED),
+    "sort_search": OtherSizes({"4096": "33"}, _SORTS),
+    "slicing": OtherSizes({"2**25": "2**12", "2**22": "100"}, _CUT),
+    "memory_pools": OtherSizes({"else 256": "else 33", "20e9": "1e15", "1_000_000)": "1_003)"}, _TRIPLED),
+    "sparse_lookup": OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
+    "ufuncs": OtherSizes({"256**3": "64**3", "2**20": "1_000"}, _UFUNCS),
+    "primes": OtherSizes(
+        {**_SHORT_SEGMENTS, "10_000": "200", "1_000_000_000": "1_370", "1_000_000": "300"}, _SIEVES
     ),
-    "several_gpus": (
-        OtherSizes({"2**20": "1_000", "rows, columns = 64, 256": "rows, columns = 33, 20"}, {"": _SHARED}),
-        OtherSizes({"2**20": "500", "rows, columns = 64, 256": "rows, columns = 1, 4"}, {"": _SHARED}),
+    "segmented_sieve": OtherSizes(
+        {"1_000_000_000": "1_000_000"}, {"segmented": "assert int(words[-1]) == 78_498"}
     ),
-    "several_hosts": (
-        OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
-        OtherSizes({"2**20": "500"}, {"": _BLOCKS}),
-    ),
-    "convolution": (
-        OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
-        OtherSizes({"(512, 512)": "(16, 64)"}, _BLURS),
-    ),
-    "random_numbers": (
-        OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
-        OtherSizes({"1_000_000": "1", "10_000_000": "1"}, _POINTS),
-    ),
-    "kernel_families": (
-        OtherSizes({"2**26": "10_002"}, _FAMILIES),
-        OtherSizes({"2**26": "2"}, _FAMILIES),
-    ),
-    "fusion": (
-        OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
-        OtherSizes({"10_000": "1", "2**20": "1"}, _SQUARES),
-    ),
-    "linear_algebra": (
-        OtherSizes({"512": "33", "4096": "40"}, {"": _FACTORS}),
-        OtherSizes({"512": "1", "4096": "1"}, {"": _FACTORS}),
-    ),
-    "first_call": (
-        OtherSizes({"512": "33"}, {"": _DETERMINANT}),
-        OtherSizes({"512": "1"}, {"": _DETERMINANT}),
-    ),
-    "transfers": (
-        OtherSizes({"1_000_000": "1_003"}, _ON_THEIR_WAY),
-        OtherSizes({"1_000_000": "1"}, _ON_THEIR_WAY),
-    ),
-    "data_where_it_is": (
-        OtherSizes({"1_000_000": "1_003"}, _PAIRS),
-        OtherSizes({"1_000_000": "1"}, _PAIRS),
-    ),
-    "numpy_to_cupy": (
-        OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
-        OtherSizes({"1_000_000": "300", "(1024, 1024)": "(1, 1)"}, {"": _AS_NUMPY}),
-    ),
-    "registers": (  # enough blocks that Numba does not warn
-        OtherSizes(
-            {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
-            _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
-        ),
-        OtherSizes(
-            {
-                "(64, 512, 512)": "(1, 2, 16_500)",
-                "(512, 512)": "(2, 16_500)",
-                "512 // 32, 512 // 16": "516, 1",
-            },
-            _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
-        ),
-    ),
-    "streams": (
-        OtherSizes(
-            {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
-            _IN_STREAMS,
-        ),
-        OtherSizes(
-            {**_ANY_STREAM, "4096, 4096": "1, 1", "(2, 6000, 6000)": "(2, 2, 2)", "65_536": "60_001"},
-            _IN_STREAMS,
-        ),
-    ),
-    "sort_search": (OtherSizes({"4096": "33"}, _SORTS), OtherSizes({"4096": "1"}, _SORTS)),
-    "slicing": (
-        OtherSizes({"2**25": "2**12", "2**22": "100"}, _CUT),
-        OtherSizes({"2**25": "8", "2**22": "1"}, _CUT),
-    ),
-    "memory_pools": (
-        OtherSizes({"else 256": "else 33", "20e9": "1e15", "1_000_000)": "1_003)"}, _TRIPLED),
-        OtherSizes({"else 256": "else 1", "20e9": "1e15", "1_000_000)": "1)"}, _TRIPLED),
-    ),
-    "sparse_lookup": (
-        OtherSizes({"10**7": "1_000", "10**6": "100", "500_000": "50"}, _LOOK_UPS),
-        OtherSizes({"10**7": "64", "10**6": "31", "500_000": "16"}, _LOOK_UPS),
-    ),
-    "ufuncs": (
-        OtherSizes({"256**3": "64**3", "2**20": "1_000"}, _UFUNCS),
-        OtherSizes({"256**3": "1_003", "2**20": "33"}, _UFUNCS),
-    ),
-    "primes": (
-        OtherSizes(
-            {**_SHORT_SEGMENTS, "10_000": "200", "1_000_000_000": "1_370", "1_000_000": "300"}, _SIEVES
-        ),
-        OtherSizes({**_SHORT_SEGMENTS, "10_000": "26", "1_000_000_000": "962", "1_000_000": "50"}, _SIEVES),
-    ),
-    "segmented_sieve": (
-        OtherSizes({"1_000_000_000": "1_000_000"}, {"segmented": "assert int(words[-1]) == 78_498"}),
-        OtherSizes({"1_000_000_000": "10_000"}, {"segmented": "assert int(words[-1]) == 1229"}),
-    ),
-    "numba_types": (
-        OtherSizes(
-            {**_NO_PTX, "65_536": "1_000", "[256, 256]": "[4, 256]", "16_384": "250"},
-            _each(_DOSES, *_DOSES_RUNGS),
-        ),
-        OtherSizes(
-            {**_NO_PTX, "65_536": "31", "[256, 256]": "[1, 32]", "16_384": "8"}, _each(_DOSES, *_DOSES_RUNGS)
-        ),
+    "numba_types": OtherSizes(
+        {**_NO_PTX, "65_536": "1_000", "[256, 256]": "[4, 256]", "16_384": "250"},
+        _each(_DOSES, *_DOSES_RUNGS),
     ),
 }
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.show.changed_lines import definition_in, functions_in
-from gpuguide_docs.show.kernel import imports_and_rest, shown_source
+from gpuguide_docs.show.kernel import functions_in, imports_and_rest, shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 
 LAYOUT = Layout(Path(__file__).parents[2])
@@ -46,18 +45,12 @@ class Block:
 
 @dataclass(frozen=True)
 class OtherSizes:
-    """How a lesson's open blocks are run at another size.
+    """How a lesson's open blocks are run at another size."""
 
-    Parameters
-    ----------
-    edits : dict of str to str
-        What a reader would change, as it stands there -> what is written instead, in all blocks.
-    checks : dict of str to str
-        Rung -> statements that run after its block, among the names of the page: they assert that its answer
-        is right, and spoil it for the next one. ``""`` is for the last block of all.
-    """
-
+    #: What a reader would change, as it stands there -> what is written instead, in all blocks.
     edits: dict[str, str]
+    #: Rung -> statements that run after its block, among the names of the page: they assert that its answer
+    #: is right, and spoil it for the next one. ``""`` is for the last block of all.
     checks: dict[str, str]
 
     def of(self, blocks: list[Block]) -> list[str]:
@@ -114,7 +107,7 @@ def kernels_of(page: Page) -> ModuleSource | None:
 
 def _kernel_of(rung: str, cell: Cell, page: Page, shown: set[str]) -> str:
     source = kernels_of(page)
-    if source is None or rung not in source.names or definition_in(cell.content, rung):
+    if source is None or rung not in source.names or rung in functions_in(cell.content):
         return ""
     names = [name for name in source.with_read(rung) if name == rung or name not in shown]
     shown.update(names)

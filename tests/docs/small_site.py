@@ -54,20 +54,16 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpuguide.machine.launch import blocks_1d
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 WIDTH = 256
-COUNTED = (dict(work={"steps": math.ceil}), {"work": {"turns": math.ceil}})
+COUNTED = dict(work={"steps": math.ceil})
 
 
-def decorate(function: Callable) -> Callable:
+def decorate(function):
     """Return the function."""
     return function
 
@@ -163,7 +159,7 @@ def write(root: Path, files: dict[str, str]) -> Layout:
     """Write the project's files."""
     base = {
         "examples/pages.toml": PAGES,
-        "src/gpuguide/topics/toy.py": TOPIC,
+        "src/gpuguide/topics/toy/__init__.py": TOPIC,
         "docs/claims.toml": '[sources.S2]\ntitle = "A workshop"\n[claims]\n'
         's2_speedup = { source = "S2", text = "1000 times", value = 1000, unit = "ratio" }\n',
         "docs/gallery/downloads/first.ipynb": "{}",
@@ -192,7 +188,7 @@ def generated(script: Path, output: str = "") -> str:
 
 
 MODULES = (
-    *("show.site", "show.numbers", "show.byline", "show.kernel", "show.rungs", "show.results_table"),
+    *("show.site", "show.numbers", "show.card", "show.kernel", "show.rungs", "show.study"),
     "show.pictures",
 )
 

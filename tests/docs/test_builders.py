@@ -28,7 +28,7 @@ def test_a_kernel_that_another_builder_read_first_is_new_on_the_page(project):
 
 def test_pages_are_read_again_by_a_changed_extension(built_template):
     project = built_template.restored()
-    project.edit("docs/_ext/gpuguide_docs/show/byline.py", '"details"', '"all details"')
+    project.edit("docs/_ext/gpuguide_docs/show/card.py", '"details"', '"all details"')
     ran = project.build()
     assert ran.code == 0, ran.output
     assert "all details" in project.page()

@@ -1,4 +1,4 @@
-"""Byline, objectives and card: put on a gallery page without being asked."""
+"""Byline and card: put on a gallery page without being asked."""
 
 import re
 from dataclasses import replace
@@ -6,10 +6,9 @@ from dataclasses import replace
 from small_site import PROVENANCE, build, page, recording
 
 from gpuguide.recordings.keys import Key
-from gpuguide.recordings.recording import Recording, Run
+from gpuguide.recordings.recording import Run
 from gpuguide.results.sample import sample_results
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show.card import card_rows
 from study_results import on_starts
 
 INDEX = {"docs/index.rst": "Index\n=====\n\nHello.\n"}
@@ -39,7 +38,6 @@ Text.
 """
 
 KEY = Key((), (), 3)
-RECORDING = Recording("nvidia-h200", "first", PROVENANCE, KEY)
 
 
 def text_of(html):
@@ -59,16 +57,13 @@ def built(tmp_path, monkeypatch, state=None, **files):
 
 
 def test_the_byline_stands_under_the_answer(tmp_path, monkeypatch):
-    text = text_of(built(tmp_path, monkeypatch))
+    html = built(tmp_path, monkeypatch)
+    text = text_of(html)
     byline = (
         "1 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, one machine start, 21 November 2026, "
         "results checked, details | notebook · script Not the answer."
     )
     assert f"The answer. More of the answer. {byline}" in text
-
-
-def test_question_and_answer_are_marked(tmp_path, monkeypatch):
-    html = built(tmp_path, monkeypatch)
     assert '<p class="gg-question">What is measured?</p>' in html
     assert '<p class="gg-answer">More of the answer.</p>' in html
     assert "<p>Not the answer.</p>" in html
@@ -86,6 +81,10 @@ def test_the_card_is_last_and_details_opens_it(tmp_path, monkeypatch):
         "clocks : SM 1.98 GHz, memory 3.2 GHz",
         "power limit : 700 W",
         "ECC : on",
+        "SM clock seen : 1.90 GHz to 1.98 GHz",
+        "CPU caches : L1d 48 KiB, L2 2 MiB, L3 300 MiB",
+        "host : kvm, time from tsc",
+        "host shared during : 2.0 % of the samples",
         "driver : 580.159",
         "versions : numpy 2.4.6, cupy 14.2",
         "CPU : Some CPU, 16 logical CPUs, 16 threads",
@@ -100,6 +99,8 @@ def test_the_card_is_last_and_details_opens_it(tmp_path, monkeypatch):
         assert said in text
     assert "steal time" not in text
     assert "run 1" not in text
+    links = re.findall(r'href="[./]*_downloads/\w+/([\w.-]+)"', html)
+    assert links == ["first.ipynb", "first.py", "2026-11-21-c0ffee.json"]
 
 
 def several_runs(root, **last):
@@ -123,15 +124,10 @@ def several_runs(root, **last):
     )
 
 
-def test_the_byline_counts_machine_starts_and_dates_the_newest(tmp_path, monkeypatch):
-    state = PageState("first", "current", several_runs(tmp_path))
-    text = text_of(built(tmp_path, monkeypatch, state))
-    assert "| measured on NVIDIA H200, 3 machine starts, latest on 22 November 2026, results checked," in text
-
-
 def test_the_card_lists_each_run_and_what_differed(tmp_path, monkeypatch):
     written = several_runs(tmp_path, shared_host=0.25, driver="581.2")
     html = built(tmp_path, monkeypatch, PageState("first", "current", written))
+    assert "NVIDIA H200, 3 machine starts, latest on 22 November 2026, results checked," in text_of(html)
     text = " ".join(re.sub(r"<[^>]+>", " ", html[html.index("gg-measured-card") :]).split())
     for said in (
         "recorded on : 3 machine starts, 4 runs",
@@ -145,32 +141,6 @@ def test_the_card_lists_each_run_and_what_differed(tmp_path, monkeypatch):
     ):
         assert said in text
     assert "CUDA 13" not in text.split("run 1")[1], "what is the same in all runs is said once"
-
-
-def test_the_card_tells_what_the_host_was_like():
-    told = replace(
-        PROVENANCE,
-        virtualisation="kvm",
-        clock_source="kvm-clock",
-        cpu_clock_hz=2.1e9,
-        cpu_caches=(("L1d", 48 * 1024), ("L2", 2 * 2**20), ("L3", 300 * 2**20)),
-        sm_clock_seen_hz=(1.5e9, 1.98e9),
-        power_seen_w=(700.0, 700.0),
-        shared_host=0.1,
-    )
-    rows = dict(card_rows(replace(RECORDING, provenance=told)))
-    assert rows["CPU caches"] == "L1d 48 KiB, L2 2 MiB, L3 300 MiB"
-    assert rows["host"] == "kvm, time from kvm-clock"
-    assert (rows["SM clock seen"], rows["power seen"]) == ("1.50 GHz to 1.98 GHz", "700 W")
-    assert rows["host shared during"] == "10 % of the samples"
-    nothing = replace(PROVENANCE, virtualisation="", clock_source="", shared_host=None)
-    assert {"host", "host shared during"}.isdisjoint(dict(card_rows(replace(RECORDING, provenance=nothing))))
-
-
-def test_downloads_are_linked(tmp_path, monkeypatch):
-    html = built(tmp_path, monkeypatch)
-    links = re.findall(r'href="[./]*_downloads/\w+/([\w.-]+)"', html)
-    assert links == ["first.ipynb", "first.py", "2026-11-21-c0ffee.json"]
 
 
 def test_a_later_page_links_the_earlier_one(tmp_path, monkeypatch):
@@ -187,18 +157,3 @@ def test_a_stale_page_shows_no_provenance(tmp_path, monkeypatch):
     assert "NVIDIA H200" not in html
     assert "gg-measured-card" not in html
     assert "not measured yet" in text_of(html)
-
-
-def test_directives_choose_another_place(tmp_path, monkeypatch):
-    moved = FIRST.replace("Text.", ".. measured-card::\n\n.. byline::\n\nText.")
-    text = text_of(built(tmp_path, monkeypatch, **{"docs/gallery/start/first.rst": moved}))
-    places = [text.index(part) for part in ("A section", "How this was measured", "1 min", "Text.")]
-    assert places == sorted(places)
-    assert text.count("1 min") == 1
-
-
-def test_a_hand_written_page_has_no_byline(tmp_path, monkeypatch):
-    files = {"docs/index.rst": "Index\n=====\n\n.. byline::\n"}
-    _, warnings = build(tmp_path, files, {}, monkeypatch)
-    assert "byline: only a page of examples/pages.toml has one" in warnings
-    assert "gg-byline" not in page(tmp_path, "index")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Error, Keyword, Literal, Name
+from pygments.token import Comment, Keyword, Literal, Name
 from small_site import build, page, write
 
-from gpuguide_docs.show.cuda_source import PythonWithCudaLexer, lexer_of
+from gpuguide_docs.show.kernel import PythonWithCudaLexer
 
 KERNEL = """\
 extern "C" __global__ void add(float* x) {
@@ -31,10 +31,8 @@ def is_cuda(code: str) -> bool:
     [
         NAMED,
         f"source = '''{KERNEL}'''\n",
-        f'add_source: str = R"""{KERNEL}"""\n',
         f'add = cp.RawKernel(r"""{KERNEL}""", "add")\n',
         f"add = cp.RawKernel(\n    r'''{KERNEL}''', 'add'\n)\n",
-        f'module = cupy.RawModule(code=r"""{KERNEL}""")\n',
         # Only the changed lines of a rung: no whole program.
         f'    ADD_SOURCE = r"""{KERNEL}"""\nelse:\n',
         f'A_SOURCE = r"""{KERNEL}"""\nB_SOURCE = r"""{KERNEL}"""\n',
@@ -77,34 +75,19 @@ def test_the_guides_own_pages_stay_as_they_are():
             assert tokens(code) == tokens(code, PythonLexer), script.name
 
 
-def test_what_is_no_cuda_either_is_plain_text():
-    made = tokens(f'SOURCE = r"""{KERNEL}$@`"""\n')
-    assert not [text for kind, text in made if kind in Error]
-
-
 def test_shown_kernels_and_cells_are_highlighted(tmp_path, monkeypatch):
     layout = write(tmp_path, {})
-    toy = layout.source / "gpuguide" / "topics" / "toy.py"
+    toy = layout.source / "gpuguide" / "topics" / "toy" / "__init__.py"
     cell = "   " + NAMED.replace("\n", "\n   ").rstrip() + "\n"
     # sphinx-gallery writes a capital letter.
     shown = ".. kernel:: gpuguide.topics.toy\n   :names: ADD_SOURCE\n\n"
     rst = f"Index\n=====\n\n{shown}.. code-block:: Python\n\n{cell}"
     files = {
         "docs/index.rst": rst,
-        "src/gpuguide/topics/toy.py": toy.read_text(encoding="utf-8") + "\n" + NAMED,
+        "src/gpuguide/topics/toy/__init__.py": toy.read_text(encoding="utf-8") + "\n" + NAMED,
     }
-    _, warnings = build(tmp_path, files, {}, monkeypatch, more=("gpuguide_docs.show.cuda_source",))
+    _, warnings = build(tmp_path, files, {}, monkeypatch)
     assert "unknown document" not in warnings
     html = page(tmp_path, "index")
     assert html.count('<span class="kr">__global__</span>') == 2
     assert Literal.String not in [kind for kind, text in tokens(NAMED) if "__global__" in text]
-
-
-def test_code_whose_names_sphinx_gallery_links_is_highlighted_alike():
-    """It asks for a lexer by itself; the name under which it does so is not ours."""
-    from pygments.lexers import get_lexer_by_name
-    from sphinx_gallery import _doctree_links
-
-    assert _doctree_links.get_lexer_by_name in (get_lexer_by_name, lexer_of)
-    assert isinstance(lexer_of("Python"), PythonWithCudaLexer)
-    assert type(lexer_of("console")) is type(get_lexer_by_name("console"))

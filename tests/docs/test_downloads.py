@@ -22,7 +22,6 @@ from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
-from gpuguide_docs.show.exercise_pool import find_exercise
 from gpuguide_docs.show.site import Site
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed here")
@@ -259,7 +258,7 @@ def test_an_exercise_becomes_cells_to_edit_and_to_run(small):
 def test_the_cells_of_an_exercise_judge_an_answer_without_a_gpu(name, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUGUIDE_PROGRESS", str(tmp_path / "progress.json"))
     _, start, check, _ = exercise_cells(name)
-    for function, verdict in ((start.text, "not yet"), (find_exercise(name).solution, "passed")):
+    for function, verdict in ((start.text, "not yet"), (pool.get(name).solution, "passed")):
         program = tmp_path / "answer.py"
         program.write_text(f"{function}\n\n\n{check.script}\n", encoding="utf-8")
         ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)

@@ -6,11 +6,6 @@ import pytest
 from small_site import build, page
 from tiny_pool import use_pool
 
-from gpuguide.errors import ArgumentError
-from gpuguide_docs.show.exercise_pool import exercise_files, exercise_id, find_exercise
-from gpuguide_docs.show.exercise_text import markdown_nodes
-from gpuguide_docs.show.exercises import exercise_node
-
 INDEX = """\
 Index
 =====
@@ -31,6 +26,7 @@ What is measured?
 
 """
 MORE = (
+    "myst_parser",
     "gpuguide_docs.show.exercises",
     "gpuguide_docs.show.install_command",
 )
@@ -137,8 +133,8 @@ def test_of_two_pages_that_show_an_exercise_its_own_is_linked(tmp_path, monkeypa
 def test_the_page_depends_on_the_files_of_the_exercise(tmp_path, monkeypatch):
     app, _ = built(tmp_path, monkeypatch)
     noted = {str(path) for path in app.env.dependencies["gallery/start/first"]}
-    for path in exercise_files(find_exercise("add_one")):
-        assert any(each.endswith(f"pool/add_one/{path.name}") for each in noted), path
+    for name in ("exercise.py", "task.md", "start.py", "solution.py"):
+        assert any(path.endswith(f"pool/add_one/{name}") for path in noted), name
 
 
 @pytest.mark.parametrize(
@@ -154,50 +150,6 @@ def test_what_a_page_gets_wrong_is_named(tmp_path, monkeypatch, old, new, messag
     assert message in warnings
     if message.startswith("exercise"):
         assert "gallery/start/first" in app.env.reread_always, "else the next build would pass"
-
-
-@pytest.mark.parametrize(
-    ("texts", "message"),
-    [
-        (
-            {"task": "# Heading\n"},
-            r"task\.md of exercise 'add_one', line 1: heading is not allowed",
-        ),
-        (
-            {"task": "a\n---\n![x](y)\n---\nb\n"},
-            r"hint 1 of exercise 'add_one', line 1: image is not allowed",
-        ),
-        (
-            {"task": "a\n---\na\n---\nb\n\n[x](y.html)\n"},
-            r"hint 2 .*, line 3: a link to 'y.html', which is no https",
-        ),
-        ({"task": "a <b>c</b>\n"}, r"html inline is not allowed there; allowed are paragraphs"),
-    ],
-)
-def test_a_text_holds_only_what_every_reader_can_show(tmp_path, monkeypatch, texts, message):
-    exercise = use_pool(monkeypatch, tmp_path, texts=texts)["add_one"]
-    with pytest.raises(ArgumentError, match=message):
-        exercise_node(exercise)
-
-
-def test_an_exercise_that_lacks_a_file_or_a_function_is_named(tmp_path, monkeypatch):
-    pool = use_pool(monkeypatch, tmp_path, texts={"start": "x = 1\n"})
-    with pytest.raises(ArgumentError, match=r"'add_one': start\.py must hold a function"):
-        find_exercise("add_one")
-    (pool["add_two"].folder / "task.md").unlink()
-    with pytest.raises(ArgumentError, match=r"Exercise 'add_two' is incomplete: .*task\.md"):
-        find_exercise("add_two")
-
-
-def test_lists_and_code_become_nodes():
-    listed, fenced = markdown_nodes("1. `a`\n2. **b**\n\n```\nout\n```\n", "a hint")
-    assert listed.astext() == "a\n\nb"
-    assert (fenced["language"], fenced.astext()) == ("text", "out")
-
-
-def test_names_make_identifiers():
-    assert exercise_id("map_2d") == "exercise-map-2d"
-    assert exercise_id("map_2d", "solution") == "exercise-map-2d-solution"
 
 
 # The page of the pool ---------------------------------------------------------------------------------------
@@ -260,17 +212,6 @@ def test_the_filters_wait_for_a_script(tmp_path, monkeypatch):
     assert '<output class="gg-filter-count">2 of 2 exercises</output>' in form
 
 
-def test_an_empty_pool_says_so(tmp_path, monkeypatch):
-    from gpuguide_docs.show import exercise_pool
-
-    use_pool(monkeypatch, tmp_path / "pool")
-    monkeypatch.setattr(exercise_pool.pool, "names", list)
-    files = {**LISTED, "docs/index.rst": "Index\n=====\n\n.. exercise-pool::\n"}
-    _, warnings = build(tmp_path, files, {}, monkeypatch, more=MORE)
-    assert warnings == ""
-    assert "There are no exercises yet." in page(tmp_path, "index")
-
-
 def test_the_wheel_of_the_site_is_installed(tmp_path, monkeypatch):
     html = pool_page(tmp_path, monkeypatch, site_url="https://guide.example/")
     wheel = r"https://guide\.example/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"
@@ -285,9 +226,3 @@ def test_without_an_address_the_wheel_is_downloaded_and_installed(tmp_path, monk
     assert set(re.findall(r"\w+://[\w.]+", html)) == {"https://why.example"}, "the link in the statement"
     assert re.search(r'\$ pip install "\./gpuguide-[\d.]+-py3-none-any\.whl"', html)
     assert re.search(r'\$ pip install "\./gpuguide-[\d.]+-py3-none-any\.whl\[cuda13\]"', html)
-
-
-def test_an_unknown_extra_is_refused(tmp_path, monkeypatch):
-    files = {**LISTED, "docs/index.rst": "Index\n=====\n\n.. install-command:: cuda11\n"}
-    _, warnings = build(tmp_path, files, {}, monkeypatch, more=MORE)
-    assert "install-command: 'cuda11' is no extra; write cuda12, cuda13, or nothing" in warnings

@@ -7,7 +7,6 @@ import pytest
 from small_site import build, page, recording
 
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show.glossary_links import glossary_terms
 
 GLOSSARY = """\
 Glossary
@@ -117,21 +116,3 @@ def test_a_link_is_the_one_that_the_role_makes(tmp_path, monkeypatch):
 
 def test_other_pages_are_left_alone(tmp_path, monkeypatch):
     assert links(built(tmp_path, monkeypatch, "other")) == [("block", "block")]
-
-
-def test_the_terms_are_those_that_sphinx_finds(tmp_path, monkeypatch):
-    text = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
-    app, warnings = build(
-        tmp_path,
-        {"docs/glossary.md": text},
-        {},
-        monkeypatch,
-        more=("myst_parser",),
-        root_doc="glossary",
-        source_suffix={".md": "markdown"},
-        myst_enable_extensions=["colon_fence"],
-    )
-    known = [name for kind, name in app.env.domains.standard_domain.objects if kind == "term"]
-    assert "warp" in known, warnings
-    assert glossary_terms(text) == known
-    assert glossary_terms(GLOSSARY) == ["warp", "shared memory", "memory", "L2 cache", "block", "grid"]

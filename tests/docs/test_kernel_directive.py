@@ -5,9 +5,6 @@ import re
 import pytest
 from small_site import TOPIC, build, page, recording
 
-from gpuguide.recordings.recording import Stated
-from gpuguide.results.records import ClaimResult
-from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.module_source import ModuleSource
 
@@ -18,8 +15,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"/>'
 def shown(tmp_path, monkeypatch, body, state="current", **files):
     pages = {"docs/index.rst": "Index\n=====\n\nHello.\n", "docs/gallery/start/first.rst": HEAD + body}
     states = {"first": PageState("first", state, recording(tmp_path))}
-    drawing = Drawing(stated=Stated(claims=(ClaimResult("Numba wins", True),)))
-    _, warnings = build(tmp_path, {**pages, **files}, states, monkeypatch, drawing=drawing)
+    _, warnings = build(tmp_path, {**pages, **files}, states, monkeypatch)
     return page(tmp_path, "gallery/start/first"), warnings
 
 
@@ -58,7 +54,6 @@ def test_the_imports_that_a_definition_needs(source):
         "from gpuguide.machine.launch import blocks_1d",
         "from gpuguide.topics.toy import WIDTH, decorate",
     ]
-    assert source.needed(["decorate"]) == ["from collections.abc import Callable"]
 
 
 def test_the_directive_shows_tested_code(tmp_path, monkeypatch):
@@ -81,7 +76,6 @@ def test_the_directive_shows_tested_code(tmp_path, monkeypatch):
         ),
         (".. kernel:: gpuguide.topics.toy\n   :names:\n", "write the names to show"),
         (".. results:: sampel\n", "results: Unknown study 'sampel'. Did you mean 'sample'?"),
-        (".. checks:: sampel\n", "checks: Unknown study 'sampel'. Did you mean 'sample'?"),
         (".. drawing:: hots\n\n   Words.\n", "Unknown drawing 'hots'. Did you mean 'host'?"),
         (".. drawing:: host\n", "say under it, indented, what the drawing shows"),
     ],
@@ -102,16 +96,8 @@ def test_a_table_is_folded_with_its_files(tmp_path, monkeypatch):
     assert re.findall(r"_downloads/\w+/(first-[\w.]+)", html) == ["first-sample.csv", "first-sample.json"]
 
 
-def test_checks_and_claims_are_told(tmp_path, monkeypatch):
-    html, warnings = shown(tmp_path, monkeypatch, ".. checks:: sample\n\n.. claims::\n")
-    assert warnings == ""
-    assert '<p class="gg-checks">' in html
-    assert "Numba wins: holds" in plain(html)
-
-
-@pytest.mark.parametrize("body", [".. results:: sample\n", ".. checks:: sample\n", ".. claims::\n"])
-def test_a_stale_study_is_not_shown(tmp_path, monkeypatch, body):
-    html, warnings = shown(tmp_path, monkeypatch, body, state="stale")
+def test_a_stale_study_is_not_shown(tmp_path, monkeypatch):
+    html, warnings = shown(tmp_path, monkeypatch, ".. results:: sample\n", state="stale")
     assert warnings == ""
     assert "gpuguide-results" not in html
     assert '<span class="gg-unmeasured">not measured yet</span>: the code changed' in html

@@ -10,12 +10,14 @@ from small_site import PAGES, build, generated, page, recording, write
 from tiny_pool import use_pool
 
 from gpuguide_docs.replay.states import PageState
+from gpuguide_docs.show.card import minutes_of
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.minutes import reading_of
-from gpuguide_docs.show.numbers import number_node
 
 LESSON = PAGES.replace("needs =", 'exercises = ["add_one"]\nneeds =', 1)
-MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "try_it", "folded_cells")))
+MORE = (
+    "sphinx_design",
+    *(f"gpuguide_docs.show.{name}" for name in ("evidence", "exercises", "folded_cells")),
+)
 SCRIPT = '''"""
 First page
 ==========
@@ -72,7 +74,6 @@ def test_a_count_leads_to_its_code_in_its_fold(tmp_path, monkeypatch):
     [
         ("count marks", "counted", "evidence-marks"),
         ("count steps", "counted", ""),
-        ("count turns", "counted", ""),
         ("variant numba", "measured", "evidence-numba"),
         ("opinion", "not tested", ""),
         ("count\n# marks", "counted", "evidence-marks"),
@@ -128,36 +129,21 @@ def code(n, language="Python"):
         ([words(180 * 3)], 3),
         ([words(180), code(24)], 3),
         ([words(180), code(24, "none")], 1),
-        ([nodes.literal_block("", "x = 1\n" * 99, language="Python", changed=[2], open=[1, 2, 3])] * 16, 2),
         ([code(60), nodes.container("", nodes.image(), classes=["gg-chart"])] * 6, 31),
         ([nodes.table("", nodes.title("", "One two"))] * 12, 2),
         ([nodes.table("", words(8)), nodes.table("", words(7))] * 30, 11),
         ([nodes.image(drawing="warp"), nodes.image()] * 12, 2),
         ([words(180), fold("More", words(1800), code(240))], 1),
         ([words(180), nodes.container("", words(1800), classes=["gg-exercise"])], 1),
-        ([nodes.paragraph("", "", *(number_node("", "1 000 000 s") for _ in range(360)))], 2),
         ([], 1),
     ],
 )
 def test_minutes_are_those_of_words_open_code_and_pictures(parts, minutes):
     copies = [part.deepcopy() for part in parts]
-    assert reading_of(nodes.section("", *copies)).minutes == minutes
+    assert minutes_of(nodes.section("", *copies)) == minutes
 
 
 def test_the_box_to_try_begins_with_its_words(tmp_path, monkeypatch):
-    body = (
-        ".. try-it:: Try this first\n#\n#    Replace ``1`` with *two*.",
-        ".. try-it::\n#\n#    * one\n#    * two",
-    )
-    html, warnings, _ = built(tmp_path, monkeypatch, *body)
+    html, warnings, _ = built(tmp_path, monkeypatch, ".. try-it::\n#\n#    Replace ``1`` with *two*.")
     assert warnings == ""
-    assert html.count('<div class="gg-try admonition">') == 2
-    assert '<p><strong class="gg-try-lead">Try this first.</strong> Replace <code' in html
-    assert '<p><strong class="gg-try-lead">Try it.</strong></p>' in html
-
-
-def test_objectives_do_not_stand_between_a_lesson_and_its_answer(tmp_path, monkeypatch):
-    html, warnings, _ = built(tmp_path, monkeypatch, "It waits.")
-    assert warnings == ""
-    assert "You will" not in html
-    assert "Doubt it" not in html
+    assert '<p><strong class="gg-try-lead">Try it.</strong> Replace <code' in html

@@ -1,4 +1,4 @@
-"""What stands open on a lesson runs as it is copied, from top to bottom, and is right at other sizes, too."""
+"""What stands open on a lesson runs as it is copied, top to bottom, and is right at another size, too."""
 
 from __future__ import annotations
 
@@ -28,13 +28,8 @@ from gpuguide_docs.show.guide import new_states
 
 LESSONS = lessons()
 of_each_lesson = pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
-at_other_sizes = pytest.mark.parametrize(
-    ("page", "sizes"),
-    [
-        pytest.param(page, sizes, id=f"{page.name}-{number}")
-        for page in LESSONS
-        for number, sizes in enumerate(OTHER_SIZES.get(page.name, ()), start=1)
-    ],
+at_another_size = pytest.mark.parametrize(
+    "page", [page for page in LESSONS if page.name in OTHER_SIZES], ids=lambda page: page.name
 )
 on_a_gpu = [pytest.mark.gpu, pytest.mark.slow]
 as_it_stands = pytest.mark.parametrize(
@@ -87,13 +82,6 @@ def test_all_names_come_from_what_the_page_shows(page):
     assert names_missing([block.code for block in open_blocks(page)]) - folded_names(page) == set()
 
 
-@of_each_lesson
-def test_every_lesson_names_two_other_sizes(page):
-    if page.name not in OTHER_SIZES:
-        pytest.skip("no other sizes yet: add the page to tests/docs/lesson_sizes.py")
-    assert len(OTHER_SIZES[page.name]) == 2
-
-
 def test_only_pages_name_sizes():
     assert {*OTHER_SIZES, *NOT_SIMULATED} <= {page.name for page in read_pages(LAYOUT)}
 
@@ -103,19 +91,15 @@ def test_the_bare_cell_needs_no_block_above_it(page):
     assert names_missing([next(block.code for block in open_blocks(page) if block.cell)]) == set()
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in LESSONS if page.name in OTHER_SIZES], ids=lambda page: page.name
-)
-def test_in_the_simulator_the_answer_is_right_at_other_sizes(page, tmp_path, simulator_python):
+@at_another_size
+def test_in_the_simulator_the_answer_is_right_at_another_size(page, tmp_path, simulator_python):
     if page.name in NOT_SIMULATED:
         pytest.skip(NOT_SIMULATED[page.name])
     # The simulator refuses some of what is wrong on purpose.
     blocks = [block for block in open_blocks(page) if not (block.cell and block.cell.is_wrong)]
-    programs = [
-        program(tmp_path / f"{number}.json", edited(blocks, sizes.edits), sizes.of(blocks))
-        for number, sizes in enumerate(OTHER_SIZES[page.name])
-    ]
-    simulator_python(_STAND_IN + "".join(programs))
+    sizes = OTHER_SIZES[page.name]
+    codes = edited(blocks, sizes.edits)
+    simulator_python(_STAND_IN + program(tmp_path / "blocks.json", codes, sizes.of(blocks)))
 
 
 @as_it_stands
@@ -140,7 +124,7 @@ def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(page, tmp
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@at_other_sizes
-def test_on_a_gpu_the_answer_is_right_at_another_size(page, sizes, tmp_path):
-    blocks = open_blocks(page)
+@at_another_size
+def test_on_a_gpu_the_answer_is_right_at_another_size(page, tmp_path):
+    blocks, sizes = open_blocks(page), OTHER_SIZES[page.name]
     run(tmp_path, edited(blocks, sizes.edits), sizes.of(blocks))

@@ -14,7 +14,6 @@ from gpuguide_docs.pages.on_all_cores import longest_first, on_all_cores, share_
 from gpuguide_docs.replay.drawn_cells import draw_ahead, pages_to_draw
 from gpuguide_docs.replay.states import States
 from gpuguide_docs.show.guide import GpuGuide
-from gpuguide_docs.show.search_index import in_order
 
 DRAWN_TOO = "\n# %%\n\n# draw\ngg.plot_time(gg.load('toy', root=ROOT).studies['sums'])\n"
 
@@ -118,18 +117,6 @@ def test_clean_builds_are_the_same_bytes_wherever_and_however_they_run(project, 
     one, two = ({k: v for k, v in tree(each.html).items() if k != ".buildinfo"} for each in (project, other))
     assert sorted(one) == sorted(two)
     assert [name for name in one if one[name] != two[name]] == []
-
-
-def test_the_search_index_lists_places_in_order():
-    index = (
-        'Search.setIndex({"alltitles":{"B":[[2,"b"],[1,"b"],[1,null]]},"docnames":["a"],'
-        '"indexentries":{"x":[[3,"x",false],[1,"y",true]]}})'
-    )
-    assert in_order(index) == in_order(in_order(index))
-    assert '"B":[[1,null],[1,"b"],[2,"b"]]' in in_order(index)
-    assert '"x":[[1,"y",true],[3,"x",false]]' in in_order(index)
-    with pytest.raises(ValueError, match="expected Search"):
-        in_order("var index = {}")
 
 
 def test_one_page_can_be_built_alone_in_a_fresh_clone(make_project):

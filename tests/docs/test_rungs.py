@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from html import unescape
 
 import pytest
 from docutils import nodes
@@ -13,9 +12,7 @@ from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.counters import Counted, KernelCounts
 from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show.changed_lines import changed_block, changed_lines, changed_node, definition_in
 from gpuguide_docs.show.ladder import ladder_of
-from gpuguide_docs.show.numbers import number_node
 from gpuguide_docs.show.rungs import strip_cell, strip_node
 from study_results import CEILINGS, SIZES, VARIANTS, cell, make, missing
 
@@ -144,7 +141,6 @@ def built(
     path = tmp_path / "examples" / "start" / "first.py"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script, encoding="utf-8")
-    (tmp_path / "src/gpuguide/topics/toy.py").unlink(missing_ok=True)
     files = {
         "docs/index.rst": "Index\n=====\n\nHello.\n",
         "docs/gallery/start/first.rst": generated(path),
@@ -182,23 +178,18 @@ def test_the_rows_are_the_rungs_of_the_page_in_the_order_of_the_study(tmp_path, 
         ["3 Eight a thread", "3.0 µs", "140 µs", "1.1×"],
         ["Eight, pinned copy, end to end", "–", "9.0 ms", ""],
     ]
-
-
-def test_a_row_leads_to_its_section_or_to_the_rung(tmp_path, monkeypatch):
-    _, _, html = built(tmp_path, monkeypatch)
+    # A row leads to its section, or to the rung.
     table = re.search(r'<table class="gg-rungs.*?</table>', html, re.DOTALL)[0]
     targets = re.findall(r'href="#([\w-]+)">', table)
     assert targets == ["one-element", "four-elements", "rung-slow", "eight-elements"]
     assert all(f'id="{target}"' in html for target in targets)
     assert '<h2><span class="gg-no">3</span> Eight elements' in html
-
-
-def test_the_fastest_rung_of_a_size_is_bold_and_rows_beside_are_grey(tmp_path, monkeypatch):
-    _, _, html = built(tmp_path, monkeypatch)
+    # The fastest rung of a size is bold, and rows beside are grey.
     bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
     assert bold == ["2.0 µs", "140 µs"]
     lines = re.findall(r'<tr class="([^"]*)">', html)[1:7]
     assert ["gg-beside" in each for each in lines] == [True, False, False, True, False, True]
+    assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
 
 
 def test_rungs_whose_times_look_the_same_are_both_bold(tmp_path, monkeypatch):
@@ -208,11 +199,6 @@ def test_rungs_whose_times_look_the_same_are_both_bold(tmp_path, monkeypatch):
     _, _, html = built(tmp_path, monkeypatch, study=study)
     bold = re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', html)
     assert bold == ["2.0 µs", "2.0 µs", "140 µs"]
-
-
-def test_the_byline_stands_below_the_table(tmp_path, monkeypatch):
-    _, _, html = built(tmp_path, monkeypatch)
-    assert html.index("gg-answer") < html.index("gg-rungs-note") < html.index("gg-byline")
 
 
 def strips(app):
@@ -278,11 +264,6 @@ def test_a_counter_that_nobody_read_is_said_to_be_missing(tmp_path, monkeypatch)
     assert html.count("not counted yet") >= 2
 
 
-def test_an_unknown_counter_is_an_error(tmp_path, monkeypatch):
-    _, warnings, _ = built(tmp_path, monkeypatch, ASKED.replace("bank_conflicts", "conflicts"))
-    assert "Unknown counter 'conflicts'" in warnings
-
-
 def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_path, monkeypatch):
     cells = tuple(replace(each, work=COUNTED.get(each.variant, ())) for each in STUDY.measurements if each.n)
     app, warnings, html = built(tmp_path, monkeypatch, study=replace(STUDY, measurements=cells))
@@ -304,13 +285,6 @@ def test_a_strip_shows_declared_work_its_rate_and_those_of_the_rung_above(tmp_pa
     rungs = app.env.get_doctree("gallery/start/first").findall(nodes.container)
     counts = {node["rung"]: node["counts"] for node in rungs if "rung" in node}
     assert counts == {"one": "warp_steps", "slow": "", "eight": "marks", "four": "marks"}
-
-
-def test_the_gain_of_a_strip_is_the_cell_of_the_table(tmp_path, monkeypatch):
-    app, _, _ = built(tmp_path, monkeypatch)
-    document = app.env.get_doctree("gallery/start/first")
-    keys = [node["key"] for node in document.findall(number_node) if ".speedup" in node["key"]]
-    assert sorted(keys) == sorted(2 * ["add[eight, 67108864].speedup(four)", "add[four, 1024].speedup(one)"])
 
 
 def test_a_rung_that_does_more_than_the_one_above_can_stand_beside(tmp_path, monkeypatch):
@@ -378,6 +352,7 @@ def test_without_a_recording_nothing_is_shown_but_that(tmp_path, monkeypatch, st
         ("#    :at: 2**10, 2**26\n", "", "list one to three sizes, as in :at: 10**4, 10**6"),
         (":at: 2**10, 2**26", ":at: 2**10, 2**20, 2**26, 2**26", "lists one to three sizes; got 4"),
         ("numpy, copied", "nmpy", "Unknown variant 'nmpy'. Did you mean 'numpy'?"),
+        (".. rung:: four", ".. rung:: four\n#    :counter: conflicts", "Unknown counter 'conflicts'"),
         (".. rung:: four", ".. rung:: fuor", "rung 'fuor': Unknown variant 'fuor'. Did you mean 'four'?"),
         (".. rung:: four", ".. rung:: eight", "occurs more than once on page 'first'"),
     ],
@@ -387,71 +362,6 @@ def test_an_error_names_what_is_wrong_in_each_build(tmp_path, monkeypatch, old, 
     for _ in range(2):
         _, warnings, _ = built(tmp_path, monkeypatch, SCRIPT.replace(old, new))
         assert message in warnings
-
-
-LONG = "\n".join(["", "", "@cuda.jit", "def eight(x):", *(f"    x[{i}] += {i}" for i in range(16))])
-LATER = LONG.replace("eight", "four").replace("x[7] += 7", "x[7] += 8")
-
-
-def test_of_a_long_kernel_that_changed_little_the_changed_lines_stand_open(tmp_path, monkeypatch):
-    app, warnings, html = built(
-        tmp_path, monkeypatch, kernels=f"{KERNELS.partition('@cuda')[0]}{LONG}\n{LATER}\n"
-    )
-    assert warnings == ""
-    (block,) = app.env.get_doctree("gallery/start/first").findall(changed_block)
-    lines = block.astext().split("\n")
-    assert block.parent["names"] == ["four"]
-    assert [lines[number - 1] for number in block["changed"]] == ["    x[7] += 8"]
-    assert [lines[number - 1] for number in block["open"]] == [
-        "@cuda.jit",
-        "def four(x):",
-        "    x[6] += 6",
-        "    x[7] += 8",
-        "    x[8] += 8",
-    ]
-    (pre,) = re.findall(r'gg-changed[^>]*>\s*<div class="highlight"><pre>(.*?)</pre>', html, re.DOTALL)
-    # The copy button takes what is there, seen or not.
-    assert unescape(re.sub(r"<[^>]+>", "", pre)) == f"{block.astext()}\n"
-    unseen = re.findall(r'<span class="gg-same">(.*?)</span><span class="gg-left-out"', pre, re.DOTALL)
-    assert [re.sub(r"<[^>]+>", "", each).count("\n") for each in unseen] == [6, 7]
-    assert "<summary>All 18 lines</summary>" in html
-
-
-@pytest.mark.parametrize(
-    ("above", "kernel", "changed"),
-    [
-        (LONG, LATER, [12]),
-        (LONG, LATER.replace("x[8]", "y[8]"), [12, 13]),
-        (LONG, re.sub(r"x\[\d\]", "y", LATER), []),
-        (LONG[:200], LATER[:200], []),
-        ("", LATER, []),
-    ],
-    ids=["one line", "two lines", "half of it", "a short one", "nothing above"],
-)
-def test_the_lines_that_changed(above, kernel, changed):
-    assert changed_lines(kernel, above) == changed
-
-
-def test_no_mark_takes_the_place_of_a_single_line():
-    block = changed_node(LATER.strip(), LATER.strip(), LONG.replace("x[2]", "y[2]").strip())
-    assert block["changed"] == [5, 10]
-    # Of the lines between, 3 is alone, 7 and 8 are not.
-    assert block["open"] == [1, 2, 3, 4, 5, 6, 9, 10, 11]
-
-
-def test_the_second_rung_shows_its_whole_kernel(tmp_path, monkeypatch):
-    script = re.sub(r"# More of it.*?slow\[1, 1\]\(x\)\n\n# %%\n", "", SCRIPT, flags=re.DOTALL)
-    script = re.sub(r"from numba.*?one\[1, 1\]\(x\)\n", "pass\n", script, flags=re.DOTALL)
-    kernels = f"{KERNELS.partition('@cuda')[0]}{LONG.replace('eight', 'one')}\n{LONG.replace('6', '7')}\n"
-    app, _, _ = built(tmp_path, monkeypatch, script, kernels=kernels)
-    assert not list(app.env.get_doctree("gallery/start/first").findall(changed_block))
-
-
-def test_the_function_of_a_cell_is_a_kernel_too():
-    assert definition_in("x = 1\n\n@cuda.jit\ndef one(x):\n    pass\n\none(x)", "one") == (
-        "@cuda.jit\ndef one(x):\n    pass"
-    )
-    assert definition_in("one(x)", "one") == definition_in("two words", "one") == ""
 
 
 def test_a_table_has_at_most_nine_rows():

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from gpuguide.exercises import model
+from gpuguide.exercises import model, pool
 from gpuguide.exercises.model import KernelExercise, Launch
-from gpuguide_docs.show import exercise_pool
 
 STATEMENT = """\
 Add *one* to each element. The kernel gets
@@ -131,6 +130,6 @@ def use_pool(monkeypatch, folder: Path, *, texts=None, **changes) -> dict[str, K
         return known[name]
 
     monkeypatch.setattr(model, "POOL", folder)
-    monkeypatch.setattr(exercise_pool.pool, "get", get)
-    monkeypatch.setattr(exercise_pool.pool, "names", lambda: list(known))
+    monkeypatch.setattr(pool, "get", get)
+    monkeypatch.setattr(pool, "names", lambda: list(known))
     return known

@@ -59,7 +59,7 @@ FILES = {
     "src/gpuguide/results/records.py": "class Traffic:\n    read: int = 0\n",
     "src/gpuguide/results/units.py": "x = 1\n",
     "docs/_ext/gpuguide_docs/record/execution.py": "def run_cell(cell):\n    return cell\n",
-    "docs/_ext/gpuguide_docs/show/byline.py": "x = 1\n",
+    "docs/_ext/gpuguide_docs/show/card.py": "x = 1\n",
     "examples/first/primes.py": PAGE,
 }
 
@@ -175,7 +175,7 @@ def test_what_does_not_parse_is_named(src: Path) -> None:
         ("docs/_ext/gpuguide_docs/record/execution.py", "return cell", "return cell * 2", True),
         ("src/gpuguide/machine/device.py", "# of all", "# of each", False),
         ("src/gpuguide/results/units.py", "1", "2", False),
-        ("docs/_ext/gpuguide_docs/show/byline.py", "1", "2", False),
+        ("docs/_ext/gpuguide_docs/show/card.py", "1", "2", False),
     ],
 )
 def test_a_change_of_the_harness_asks_for_a_decision(

@@ -16,7 +16,7 @@ from gpuguide.errors import BackendError, MismatchError, NoGpuError
 from gpuguide.topics.several_gpus import all_reduce, peers, stencil, workers
 from gpuguide.topics.several_gpus import study as several_gpus
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.references import parse_reference
+from gpuguide_docs.show.numbers import parse_reference
 from several_gpus_of_numpy import Kernel, ManyGpus
 
 PAGE = Path(__file__).parents[2] / "examples" / "concurrency" / "several_gpus.py"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
 from gpuguide_docs.record.provenance import commit_of, make_provenance, start_of_recording
-from gpuguide_docs.show.references import parse_reference
+from gpuguide_docs.show.numbers import parse_reference
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording

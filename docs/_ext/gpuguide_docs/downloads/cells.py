@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gpuguide.exercises import pool
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.downloads.markdown import Block, Words, blocks, fold, markdown_table, quoted, table_rows
 from gpuguide_docs.downloads.notebook import Piece, joined
 from gpuguide_docs.pages.cells import Cell, read_cells
-from gpuguide_docs.show.exercise_pool import check_call, check_commands, find_exercise
+from gpuguide_docs.show.exercises import check_call, check_commands
 from gpuguide_docs.show.install_command import pip_command, wheel_path
 from gpuguide_docs.show.kernel import names_option, shown_source
 from gpuguide_docs.show.ladder import Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource
-from gpuguide_docs.show.references import measured_on, parse_size
+from gpuguide_docs.show.numbers import measured_on, parse_size
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
@@ -57,7 +58,7 @@ _PRESET = {
     ),
     "ceilings": "ceilings = gg.machine_ceilings()",
 }
-_STUDY = re.compile(r"([\w.]*study\(\))\.run\(")
+_STUDY = re.compile(r"^\w+ = ([\w.]+(?:\(\))?)\.run\(", re.MULTILINE)
 _LIVE_CELL = re.compile(r"^```\{code-cell\}.*\n(?:---\n(?:.*\n)*?---\n)?((?:.*\n)*?)```$", re.M)
 _NOT_TEXT = re.compile(r"\A---\n.*?\n---\n|^:::\{container\} gg-byline\n.*?\n:::\n", re.M | re.DOTALL)
 
@@ -115,7 +116,7 @@ def _installation(gpus: int, url: str) -> str:
 
 def exercise_cells(name: str) -> list[Piece]:
     """Turn an exercise into cells that need nothing of the page before them."""
-    exercise = find_exercise(name)
+    exercise = pool.get(name)
     commands = check_commands(exercise).replace("$ ", "")
     imported, call = check_call(exercise).rsplit("\n", 1)
     folded = [fold(f"Hint {number}", hint) for number, hint in enumerate(exercise.hints, start=1)]

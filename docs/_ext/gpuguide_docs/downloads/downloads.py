@@ -13,8 +13,8 @@ from gpuguide.errors import GpuGuideError
 from gpuguide_docs.downloads.cells import live_page_cells, page_cells
 from gpuguide_docs.downloads.notebook import notebook_text, script_text
 from gpuguide_docs.pages.files import write_if_changed
-from gpuguide_docs.show.results_table import download_stem
 from gpuguide_docs.show.site import site_of
+from gpuguide_docs.show.study import download_stem
 
 if TYPE_CHECKING:
     from docutils import nodes

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sphinx_gallery.notebook import rst2md
 
 from gpuguide_docs.show.evidence import EVIDENCE
-from gpuguide_docs.show.numbers import NOT_MEASURED
-from gpuguide_docs.show.references import measured_on, parse_reference, resolve
+from gpuguide_docs.show.numbers import NOT_MEASURED, claim_of, measured_on, parse_reference, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +86,7 @@ class Words:
         if role == "doc":
             return self._page(title, target)
         words = {
-            "claimed": lambda: self.site.claims[text].text,
+            "claimed": lambda: claim_of(self.site.layout.docs / "claims.toml", text)[0],
             "evidence": lambda: f"[{EVIDENCE[text.partition(' ')[0]]}]",
             "sup": lambda: f"<sup>{text}</sup>",
             "sub": lambda: f"<sub>{text}</sub>",

@@ -1,4 +1,4 @@
-"""The folded card at the end of a page: how, where and with what its numbers were measured."""
+"""What the build adds to every page: minutes and byline under the answer, and the folded card at the end."""
 
 from __future__ import annotations
 
@@ -7,199 +7,169 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+from sphinx_design.dropdown import dropdown_main
 
+from gpuguide.exercises import pool
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.references import measured_on
+from gpuguide_docs.show.numbers import measured_on, not_measured
+from gpuguide_docs.show.site import link_to, site_of
+from gpuguide_docs.show.tiles import note_tile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpuguide.recordings.recording import Recording
-    from gpuguide.results.counters import Counted
-    from gpuguide.results.records import Provenance
-    from gpuguide_docs.pages.layout import Layout
-    from gpuguide_docs.pages.pages_toml import Page
+    from sphinx.application import Sphinx
 
-__all__ = ["CARD_ID", "CARD_TITLE", "card_node", "card_rows", "download"]
+    from gpuguide.recordings.recording import Recording
+    from gpuguide.results.records import Provenance
+    from gpuguide_docs.pages.pages_toml import Page
+    from gpuguide_docs.replay.states import PageState
+
+__all__ = ["CARD_ID", "CARD_TITLE", "PageFrame", "card_rows", "download", "minutes_of", "setup"]
 
 CARD_ID = "how-this-was-measured"
 CARD_TITLE = "How this was measured"
 _SHARED = "host shared during"
 
 
-def card_node(page: Page, recording: Recording, layout: Layout) -> nodes.Element:
-    """Build the card."""
-    rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
-    rows += _field("raw files", *_raw_files(recording, layout.docs))
-    rows += _field("how to cite", nodes.Text(_citation(page, recording)))
-    # The identifier is inside: browsers unfold what holds the target of a link.
-    counted = _counted(recording)
-    inside = nodes.container("", *counted, rows, ids=[CARD_ID])
-    # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
-    return fold(CARD_TITLE, inside, classes=("gg-measured-card", "no-search"))
+class PageFrame(SphinxTransform):
+    """Frames a listed page: classes for question and answer, byline, card where it measures."""
+
+    default_priority = 400
+
+    def apply(self, **_kwargs: object) -> None:
+        """Insert what the page lacks; other documents stay as they are."""
+        site = site_of(self.env)
+        page = site.page_of(self.env.docname)
+        section = next(iter(self.document.findall(nodes.section)), None)
+        if page is None or section is None:
+            return
+        self.env.note_dependency(str(site.layout.pages_toml))
+        state = site.state(page.name, self.env) if page.format == "script" else None
+        at = _after_answer(section, several=state is not None)
+        answer = [node for node in section.findall(nodes.paragraph) if "gg-answer" in node["classes"]]
+        minutes = minutes_of(self.document)
+        note_tile(self.env, self.env.docname, minutes, answer)
+        before = [site.page(name) for name in page.after]
+        section.insert(at, _byline(page, before, state, minutes))
+        if state and state.shown:
+            section.append(_card(page, state.shown, site.layout.docs))
 
 
-def card_rows(recording: Recording) -> list[tuple[str, str]]:
-    """List what the card says, row by row; what a machine does not report is left out."""
-    provenance = recording.provenance
-    rows = [
-        *_gpu(provenance),
-        *_software(provenance),
-        *_host(provenance),
-        *_recorded(recording),
-        *_runs(recording),
-    ]
-    return [(name, value) for name, value in rows if value]
+def _after_answer(section: nodes.section, *, several: bool) -> int:
+    """Give the place after the answer; mark question and answer for the style sheet.
+
+    The answer of a script ends with its cell, also after several paragraphs; that of a page written by hand
+    is one paragraph.
+    """
+    place, asked, answered = 1, False, False
+    for number, node in enumerate(section.children):
+        if answered and (isinstance(node, nodes.comment) or not several):
+            break
+        if isinstance(node, nodes.paragraph) and not node["classes"]:
+            node["classes"].append("gg-answer" if asked else "gg-question")
+            asked, answered, place = True, asked, number + 1
+        elif answered and isinstance(node, nodes.container) and "rungs" in node:
+            place = number + 1
+        elif not isinstance(node, nodes.title | nodes.comment | nodes.Admonition | nodes.system_message):
+            break
+    return place
 
 
-def _counted(recording: Recording) -> list[nodes.Node]:
-    """Build the table of the hardware counters: one row per counter, one column per variant and size."""
-    cells = recording.counters
-    if not cells:
-        return []
-    names = [name for name in COUNTERS if any(name in cell.names for cell in cells)]
-    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in range(len(cells) + 1)), cols=len(cells) + 1)
-    labels = [_label(recording, cell) for cell in cells]
-    group += nodes.thead("", _texts(["counted once, caches empty", *labels]))
-    body = nodes.tbody()
-    for name in names:
-        shown = [cell.shown(name) if name in cell.names else "" for cell in cells]
-        body += _texts([COUNTERS[name].words, *shown])
-    body += _texts(
-        ["most frequent reason for waiting, in the profiler's words", *(c.longest.stall for c in cells)]
-    )
-    group += body
-    table = nodes.table("", group, classes=["gg-counters"])
-    # The target of evidence that is in no strip.
-    table["counters"] = names
-    return [table]
+# How long a page takes to read ----------------------------------------------------------------------------
+
+_WORDS_PER_MINUTE = 180
+_LINES_PER_MINUTE = 12
+_PICTURES_PER_MINUTE = 6
+#: A cell of a table with so many words is read like a paragraph; shorter ones are looked over.
+_WORDS_OF_A_SENTENCE = 8
+_PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
+_PICTURES = {"gg-chart", "gg-strip", "gg-rungs"}
+_NOT_READ = {
+    "gg-exercise",
+    "gg-kernel-origin",
+    "recorded-output",
+    "page-stale",
+    "page-unmeasured",
+    "dropdown",
+}
 
 
-def _label(recording: Recording, cell: Counted) -> str:
-    results = recording.studies[cell.study]
-    return f"{results.variant(cell.variant).label}, {size_words(cell.size)} {results.size_name}"
+def minutes_of(document: nodes.Element) -> int:
+    """Say how many minutes it takes to read what stands open on a page: its words, code and pictures."""
+    return max(1, round(sum(map(_minutes, document.children))))
 
 
-def _texts(texts: list[str]) -> nodes.row:
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in texts))
+def _minutes(node: nodes.Node) -> float:
+    if not isinstance(node, nodes.Element) or isinstance(node, nodes.Invisible | nodes.raw | dropdown_main):
+        return 0
+    classes = {*node["classes"], node.get("design_component")}
+    if classes & _NOT_READ:
+        return 0
+    if isinstance(node, _PROSE):
+        return _n_words(node) / _WORDS_PER_MINUTE
+    if isinstance(node, nodes.literal_block):
+        is_code = node.get("language") in ("python", "Python", "c++", "cuda")
+        return sum(bool(line.strip()) for line in node.astext().splitlines()) / _LINES_PER_MINUTE * is_code
+    if isinstance(node, nodes.table):
+        cells = (_n_words(cell) for cell in node.findall(nodes.paragraph))
+        words = sum(n for n in cells if n >= _WORDS_OF_A_SENTENCE)
+        return words / _WORDS_PER_MINUTE + 1 / _PICTURES_PER_MINUTE
+    is_picture = "drawing" in node or classes & _PICTURES
+    return 1 / _PICTURES_PER_MINUTE if is_picture else sum(map(_minutes, node.children))
 
 
-def _gpu(p: Provenance) -> Iterator[tuple[str, str]]:
-    yield "GPU", p.gpu
-    if p.compute_capability:
-        yield "compute capability", ".".join(map(str, p.compute_capability))
-    yield "SMs", str(p.sm_count or "")
-    yield "L2 cache", _amount(p.l2_bytes, "B")
-    yield "memory", _amount(p.memory_bytes, "B")
-    clocks = [("SM", p.sm_clock_hz), ("memory", p.memory_clock_hz)]
-    yield "clocks", ", ".join(f"{name} {_amount(value, 'Hz')}" for name, value in clocks if value)
-    yield "power limit", _amount(p.power_limit_w, "W")
-    yield "SM clock seen", _span(p.sm_clock_seen_hz, "Hz")
-    yield "power seen", _span(p.power_seen_w, "W")
-    if p.ecc is not None:
-        yield "ECC", "on" if p.ecc else "off"
+def _n_words(node: nodes.Element) -> int:
+    return sum(any(letter.isalnum() for letter in word) for word in node.astext().split())
 
 
-def _software(p: Provenance) -> Iterator[tuple[str, str]]:
-    yield "driver", p.driver
-    yield "CUDA", p.cuda
-    yield "compiler", p.compiler
-    yield "versions", ", ".join(" ".join(pair) for pair in p.versions)
-    yield "Python", f"{p.python}, {p.platform}" if p.python else ""
+# The byline -----------------------------------------------------------------------------------------------
 
 
-def _host(p: Provenance) -> Iterator[tuple[str, str]]:
-    counts = [(p.n_cpus, "logical CPUs"), (p.threads, "threads")]
-    yield "CPU", ", ".join([p.cpu, *(f"{n} {what}" for n, what in counts if n)]) if p.cpu else ""
-    yield "CPU clock", _amount(p.cpu_clock_hz, "Hz")
-    yield "CPU caches", ", ".join(f"{name} {_memory(size)}" for name, size in p.cpu_caches)
-    yield "host", ", ".join(text for text in (p.virtualisation, _clock_words(p)) if text)
-    yield "BLAS", p.blas
-    yield "steal time", _amount(p.steal_s, "s")
+def _byline(page: Page, before: list[Page], state: PageState | None, minutes: int) -> nodes.Element:
+    """Build the byline: what the page needs, how it was measured, and what can be downloaded."""
+    parts = {"needs": _promise(page, before, minutes)}
+    if state is not None:
+        parts["measured"] = _measured(state, gpu=bool(page.needs.gpus))
+        parts["downloads"] = [
+            download("notebook", f"gallery/downloads/{page.name}.ipynb"),
+            nodes.Text(" · "),
+            download("script", f"gallery/downloads/{page.name}.py"),
+        ]
+    line = nodes.paragraph()
+    for part, children in parts.items():
+        if line.children:
+            line += nodes.inline("", " | ", classes=["gg-byline-bar"])
+        line += nodes.inline("", "", *children, classes=[f"gg-byline-{part}"])
+    return nodes.container("", line, classes=["gg-byline"])
 
 
-def _recorded(recording: Recording) -> Iterator[tuple[str, str]]:
-    p = recording.provenance
-    yield "date", _date(p)
-    yield "commit", p.commit
-    yield "harness", f"version {recording.key.harness}"
-    yield "run", recording.name
-    yield "run time", _amount(p.run_time_s, "s")
-    yield "peak GPU memory", _amount(p.peak_memory_bytes, "B")
+def _promise(page: Page, before: list[Page], minutes: int) -> list[nodes.Node]:
+    beside = sum(pool.get(name).minutes for name in page.exercises)
+    exercise = f", exercise{'s' if len(page.exercises) > 1 else ''} {beside} min" if beside else ""
+    promise: list[nodes.Node] = [nodes.Text(f"{minutes} min{exercise} · ")]
+    for number, earlier in enumerate(before):
+        promise += [nodes.Text(", " if number else "after ")]
+        promise += [link_to(page.docname, "doc", f"/{earlier.docname}", earlier.title)]
+    needs = page.needs
+    gpus = f"{needs.gpus or 'no'} GPU{'s' if needs.gpus > 1 else ''}"
+    memory = [f"{needs.gib:g} GB"] if needs.gpus and needs.gib else []
+    words = f"{' · ' if before else ''}needs {', '.join([gpus, *memory, *needs.extras])}"
+    return [*promise, nodes.Text(words)]
 
 
-def _runs(recording: Recording) -> Iterator[tuple[str, str]]:
-    """Describe each run: when it was, on which start and CPU, and what differed from the other runs."""
-    described = recording.provenances
-    n_runs = f", {len(described)} runs" if len(described) > recording.n_starts else ""
-    yield "recorded on", f"{starts_words(recording.n_starts)}{n_runs}"
-    if len(described) == 1:
-        yield _SHARED, _of_a_run(recording.provenance)[_SHARED]
-        return
-    starts = list(dict.fromkeys(each.start for each in described))
-    unlike = [_of_a_run(each) for each in described]
-    for number, (p, own) in enumerate(zip(described, unlike, strict=True), start=1):
-        said = [_date(p), f"machine start {starts.index(p.start) + 1}", p.cpu]
-        differing = (name for name, text in own.items() if any(each[name] != text for each in unlike))
-        said += [f"{name} {own[name]}" for name in differing if own[name]]
-        yield f"run {number}", ", ".join(text for text in said if text)
-
-
-def _of_a_run(p: Provenance) -> dict[str, str]:
-    """Return what is worth saying about a run because it was not the same in all."""
-    shared = "" if p.shared_host is None else format_quantity(p.shared_host, "share")
-    return {
-        "driver": p.driver,
-        "CUDA": p.cuda,
-        "compiler": p.compiler,
-        "versions": ", ".join(" ".join(pair) for pair in p.versions),
-        "Python": p.python,
-        "on": p.platform,
-        "under": p.virtualisation,
-        "clock source": p.clock_source,
-        "commit": p.commit,
-        _SHARED: f"{shared} of the samples" if shared else "",
-    }
-
-
-def _date(p: Provenance) -> str:
-    return p.utc_date.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
-
-
-def _clock_words(p: Provenance) -> str:
-    return f"time from {p.clock_source}" if p.clock_source else ""
-
-
-def _span(ends: tuple[float, float] | None, unit: str) -> str:
-    """Write the lowest and the highest reading, once if they are the same."""
-    return "" if ends is None else " to ".join(dict.fromkeys(_amount(end, unit) for end in ends))
-
-
-def _memory(n_bytes: int) -> str:
-    """Write the size of a cache as it is sold: in powers of two, 48 KiB."""
-    power = 2 if n_bytes >= 2**20 else 1
-    return f"{n_bytes / 1024**power:g} {('KiB', 'MiB')[power - 1]}"
-
-
-def _amount(value: float | None, unit: str) -> str:
-    # Three digits, which tell 1.98 GHz from 2.02 GHz.
-    return "" if value is None else format_quantity(value, unit, value * 0.996, value * 1.004)
-
-
-def _field(name: str, *body: nodes.Node) -> nodes.field:
-    return nodes.field("", nodes.field_name("", name), nodes.field_body("", nodes.paragraph("", "", *body)))
-
-
-def _raw_files(recording: Recording, docs: Path) -> Iterator[nodes.Node]:
-    if recording.folder is None:
-        return
-    for number, name in enumerate(reversed(recording.files)):
-        if number:
-            yield nodes.Text(" · ")
-        yield download(name, (recording.folder / name).relative_to(docs.parent).as_posix(), up=True)
+def _measured(state: PageState, *, gpu: bool) -> list[nodes.Node]:
+    recording = state.shown
+    if recording is None:
+        return not_measured(state)
+    checked = any(results.checks for results in recording.studies.values())
+    where = measured_on(recording, gpu=gpu)
+    words = f"measured on {where}, {'results checked, ' if checked else ''}"
+    return [nodes.Text(words), nodes.reference("", "details", refid=CARD_ID, internal=True)]
 
 
 def download(text: str, path: str, *, up: bool = False) -> addnodes.download_reference:
@@ -210,7 +180,161 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
     return addnodes.download_reference("", "", label, reftarget=target, reftype="download", refdomain="")
 
 
-def _citation(page: Page, recording: Recording) -> str:
+# The card -------------------------------------------------------------------------------------------------
+
+
+def _card(page: Page, recording: Recording, docs: Path) -> nodes.Element:
     where, commit = measured_on(recording), recording.provenance.commit
     run = f"run {recording.name}" + (f", commit {commit}" if commit else "")
-    return f"The gpuguide developers, “{page.title}”, gpuguide, measured on {where}, {run}."
+    rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
+    rows += _field("raw files", *_raw_files(recording, docs))
+    cite = f"The gpuguide developers, “{page.title}”, gpuguide, measured on {where}, {run}."
+    rows += _field("how to cite", nodes.Text(cite))
+    # The identifier is inside: browsers unfold what holds the target of a link.
+    inside = nodes.container("", *_counters(recording), rows, ids=[CARD_ID])
+    # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
+    return fold(CARD_TITLE, inside, classes=("gg-measured-card", "no-search"))
+
+
+def _field(name: str, *body: nodes.Node) -> nodes.field:
+    return nodes.field("", nodes.field_name("", name), nodes.field_body("", nodes.paragraph("", "", *body)))
+
+
+def _raw_files(recording: Recording, docs: Path) -> Iterator[nodes.Node]:
+    assert recording.folder is not None, "what is shown was read from files"
+    for number, name in enumerate(reversed(recording.files)):
+        if number:
+            yield nodes.Text(" · ")
+        yield download(name, (recording.folder / name).relative_to(docs.parent).as_posix(), up=True)
+
+
+def _counters(recording: Recording) -> list[nodes.Node]:
+    """Build the table of the hardware counters: one row per counter, one column per variant and size."""
+    cells = recording.counters
+    if not cells:
+        return []
+    names = [name for name in COUNTERS if any(name in cell.names for cell in cells)]
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in range(len(cells) + 1)), cols=len(cells) + 1)
+    studies = [recording.studies[cell.study] for cell in cells]
+    labels = [
+        f"{study.variant(cell.variant).label}, {size_words(cell.size)} {study.size_name}"
+        for cell, study in zip(cells, studies, strict=True)
+    ]
+    group += nodes.thead("", _row(["counted once, caches empty", *labels]))
+    body = nodes.tbody()
+    for name in names:
+        shown = [cell.shown(name) if name in cell.names else "" for cell in cells]
+        body += _row([COUNTERS[name].words, *shown])
+    stalls = [cell.longest.stall for cell in cells]
+    body += _row(["most frequent reason for waiting, in the profiler's words", *stalls])
+    group += body
+    table = nodes.table("", group, classes=["gg-counters"])
+    # The target of evidence that is in no strip.
+    table["counters"] = names
+    return [table]
+
+
+def _row(texts: list[str]) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in texts))
+
+
+def card_rows(recording: Recording) -> list[tuple[str, str]]:
+    """List what the card says, row by row; what a machine does not report is left out."""
+    p = recording.provenance
+    clocks = [("SM", p.sm_clock_hz), ("memory", p.memory_clock_hz)]
+    cpu = [p.cpu, *(f"{n} {what}" for n, what in ((p.n_cpus, "logical CPUs"), (p.threads, "threads")) if n)]
+    host = [p.virtualisation, f"time from {p.clock_source}" if p.clock_source else ""]
+    rows = [
+        ("GPU", p.gpu),
+        ("compute capability", ".".join(map(str, p.compute_capability or ()))),
+        ("SMs", str(p.sm_count or "")),
+        ("L2 cache", _amount(p.l2_bytes, "B")),
+        ("memory", _amount(p.memory_bytes, "B")),
+        ("clocks", ", ".join(f"{name} {_amount(value, 'Hz')}" for name, value in clocks if value)),
+        ("power limit", _amount(p.power_limit_w, "W")),
+        ("SM clock seen", _span(p.sm_clock_seen_hz, "Hz")),
+        ("power seen", _span(p.power_seen_w, "W")),
+        ("ECC", {True: "on", False: "off", None: ""}[p.ecc]),
+        ("driver", p.driver),
+        ("CUDA", p.cuda),
+        ("compiler", p.compiler),
+        ("versions", _versions(p)),
+        ("Python", f"{p.python}, {p.platform}" if p.python else ""),
+        ("CPU", ", ".join(cpu) if p.cpu else ""),
+        ("CPU clock", _amount(p.cpu_clock_hz, "Hz")),
+        ("CPU caches", ", ".join(f"{name} {_memory(size)}" for name, size in p.cpu_caches)),
+        ("host", ", ".join(filter(None, host))),
+        ("BLAS", p.blas),
+        ("steal time", _amount(p.steal_s, "s")),
+        ("date", _date(p)),
+        ("commit", p.commit),
+        ("harness", f"version {recording.key.harness}"),
+        ("run", recording.name),
+        ("run time", _amount(p.run_time_s, "s")),
+        ("peak GPU memory", _amount(p.peak_memory_bytes, "B")),
+        *_runs(recording),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _runs(recording: Recording) -> Iterator[tuple[str, str]]:
+    """Describe each run: when it was, on which start and CPU, and what differed from the other runs."""
+    runs = recording.provenances
+    n_runs = f", {len(runs)} runs" if len(runs) > recording.n_starts else ""
+    yield "recorded on", f"{starts_words(recording.n_starts)}{n_runs}"
+    if len(runs) == 1:
+        yield _SHARED, _of_run(runs[0])[_SHARED]
+        return
+    starts = list(dict.fromkeys(p.start for p in runs))
+    rows = [_of_run(p) for p in runs]
+    for number, (p, own) in enumerate(zip(runs, rows, strict=True), start=1):
+        differing = [
+            f"{name} {text}" for name, text in own.items() if text and any(row[name] != text for row in rows)
+        ]
+        parts = [_date(p), f"machine start {starts.index(p.start) + 1}", p.cpu, *differing]
+        yield f"run {number}", ", ".join(filter(None, parts))
+
+
+def _of_run(p: Provenance) -> dict[str, str]:
+    """Return what is worth saying about a run if it was not the same in all."""
+    return {
+        "driver": p.driver,
+        "CUDA": p.cuda,
+        "compiler": p.compiler,
+        "versions": _versions(p),
+        "Python": p.python,
+        "on": p.platform,
+        "under": p.virtualisation,
+        "clock source": p.clock_source,
+        "commit": p.commit,
+        _SHARED: "" if p.shared_host is None else f"{format_quantity(p.shared_host, 'share')} of the samples",
+    }
+
+
+def _versions(p: Provenance) -> str:
+    return ", ".join(" ".join(pair) for pair in p.versions)
+
+
+def _date(p: Provenance) -> str:
+    return p.utc_date.replace("T", " ").replace("+00:00", " UTC").replace("Z", " UTC")
+
+
+def _span(ends: tuple[float, float] | None, unit: str) -> str:
+    """Write the lowest and the highest reading, once if they are the same."""
+    return " to ".join(dict.fromkeys(_amount(end, unit) for end in ends or ()))
+
+
+def _memory(n_bytes: int) -> str:
+    """Write the size of a cache as it is sold: in powers of two, 48 KiB."""
+    return f"{n_bytes / 2**20:g} MiB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:g} KiB"
+
+
+def _amount(value: float | None, unit: str) -> str:
+    # Three digits, which tell 1.98 GHz from 2.02 GHz.
+    return "" if value is None else format_quantity(value, unit, value * 0.996, value * 1.004)
+
+
+def setup(app: Sphinx) -> None:
+    """Register the transform."""
+    app.setup_extension("sphinx_design")
+    app.add_transform(PageFrame)

@@ -1,103 +1,146 @@
-"""Directives of exercises: one on its page, and the whole pool as a table with filters."""
+"""Exercises: one on its page, the whole pool as a table with filters, and the box ``try-it``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx import addnodes
+from docutils.utils import new_document
+from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises import pool
 from gpuguide_docs.pages.pages_toml import LEVELS
-from gpuguide_docs.show.exercise_pool import (
-    check_call,
-    check_commands,
-    exercise_files,
-    exercise_id,
-    find_exercise,
-    home_of,
-)
-from gpuguide_docs.show.exercise_text import markdown_nodes
 from gpuguide_docs.show.folded import fold
-from gpuguide_docs.show.site import site_of
+from gpuguide_docs.show.site import link_to, site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
     from gpuguide.exercises.model import Exercise
     from gpuguide_docs.pages.pages_toml import Page
+    from gpuguide_docs.show.site import Site
 
 __all__ = [
     "ExerciseDirective",
     "OtherExercisesDirective",
     "PoolDirective",
-    "exercise_node",
+    "TryItDirective",
+    "check_call",
+    "check_commands",
+    "exercise_id",
+    "home_of",
     "setup",
-    "show_exercise",
 ]
 
-_HEADINGS = ("Exercise", "Level", "Minutes", "Page")
+_HEADINGS = {"Exercise": 58, "Level": 14, "Minutes": 10, "Page": 18}
+_FILES = ("exercise.py", "task.md", "start.py", "solution.py")
 
 
-class ExerciseDirective(SphinxDirective):
-    """``.. exercise:: NAME`` shows an exercise of the pool: task, start, how to check it, hints, solution."""
+def exercise_id(name: str, part: str = "") -> str:
+    """Return the identifier that a link to an exercise, or to a part of it, ends with.
 
-    required_arguments = 1
+    >>> exercise_id("grid_stride", "hint-1")
+    'exercise-grid-stride-hint-1'
+    """
+    return "-".join(["exercise", *name.split("_"), *([part] if part else [])])
+
+
+def home_of(site: Site, name: str) -> Page | None:
+    """Return the page that links to an exercise lead to; None leaves it to the page of the whole pool.
+
+    Several pages may show an exercise. Its home is the first of its own list that does.
+    """
+    pages = [page for page in site.pages if name in page.exercises]
+    own = pool.get(name).pages if pages else ()
+    return min(pages, key=lambda page: [*own, page.name].index(page.name), default=None)
+
+
+def check_call(exercise: Exercise) -> str:
+    """Return the Python that checks an answer in a session: an import and a call."""
+    call = f'gpuguide.exercises.check("{exercise.name}", {exercise.function_name})'
+    return f"import gpuguide.exercises\n\n{call}"
+
+
+def check_commands(exercise: Exercise) -> str:
+    """Return the commands that write the start and check it, each after a prompt."""
+    name = exercise.name
+    return f"$ gpuguide exercises start {name}\n$ gpuguide exercises check {name}"
+
+
+class _ExercisesDirective(SphinxDirective):
+    """A directive that shows exercises; its document is read again when one of their files changes."""
 
     def run(self) -> list[nodes.Node]:
-        """Show it, or name what the pool has instead."""
+        """Show them, or say what is wrong with one."""
         try:
-            node = show_exercise(self.env, self.state.document, self.arguments[0])
-        except GpuGuideError as error:
+            return self.show()
+        except (GpuGuideError, OSError, IndexError, SyntaxError) as error:
             # Without this, a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
-            raise self.error(f"exercise: {error}") from None
-        self.set_source_info(node)
-        return [node]
+            raise self.error(f"{self.name}: {error}") from None
 
+    def show(self) -> list[nodes.Node]:
+        """Build the nodes."""
+        raise NotImplementedError
 
-def show_exercise(env: BuildEnvironment, document: nodes.document, name: str) -> nodes.container:
-    """Show an exercise on the page that is being read, which is read again when one of its files changes."""
-    exercise = find_exercise(name)
-    for path in exercise_files(exercise):
-        env.note_dependency(str(path))
-    node = exercise_node(exercise)
-    for part in node.findall(nodes.container):
-        if part["ids"]:
-            document.set_id(part)
-    # Links lead to the exercise's home, although other pages show it as well.
-    home = home_of(site_of(env), name)
-    if home is None or home.docname == env.docname:
-        label = exercise_id(name)
-        env.domains.standard_domain.note_hyperlink_target(label, env.docname, label, exercise.title)
-    return node
+    def exercise(self, name: str) -> Exercise:
+        """Get an exercise, and note its files."""
+        exercise = pool.get(name)
+        for file in _FILES:
+            self.env.note_dependency(str(exercise.folder / file))
+        return exercise
 
+    def pool(self) -> list[Exercise]:
+        """Get all exercises, and note the lists that they stand in."""
+        self.env.note_dependency(str(pool.__file__))
+        self.env.note_dependency(str(site_of(self.env).layout.pages_toml))
+        return [self.exercise(name) for name in pool.names()]
 
-def exercise_node(exercise: Exercise) -> nodes.container:
-    """Build an exercise: heading, task, start, how to check it, and folded hints and solution.
+    def markdown(self, exercise: Exercise, text: str) -> list[nodes.Node]:
+        """Turn a text of an exercise into nodes."""
+        document = new_document(str(exercise.folder / "task.md"), self.state.document.settings)
+        MystParser().parse(text, document)
+        return document.children
 
-    Its identifiers are ``exercise-NAME``, ``exercise-NAME-hint-1`` and ``exercise-NAME-solution``.
-    """
-    about = f"{exercise.level} · {exercise.minutes} min · checked without a GPU"
-    statement = markdown_nodes(exercise.statement, f"task.md of exercise {exercise.name!r}")
-    return nodes.container(
-        "",
-        _heading(exercise),
-        nodes.paragraph("", about, classes=["gg-exercise-about"]),
-        *statement,
-        nodes.paragraph("", "Start from this:", classes=["gg-lead-in"]),
-        _code(exercise.start.strip("\n"), "python"),
-        *_how_to_check(exercise),
-        *_hints(exercise),
-        fold("Solution", _target(exercise_id(exercise.name, "solution"), _solution(exercise))),
-        ids=[exercise_id(exercise.name)],
-        classes=["gg-exercise"],
-    )
+    def whole(self, exercise: Exercise) -> nodes.container:
+        """Show an exercise: heading, task, start, how to check it, and folded hints and solution.
+
+        Its identifiers are ``exercise-NAME``, ``exercise-NAME-hint-1`` and ``exercise-NAME-solution``.
+        """
+        name = exercise.name
+        about = f"{exercise.level} · {exercise.minutes} min · checked without a GPU"
+        shown = nodes.container(
+            "",
+            _heading(exercise),
+            nodes.paragraph("", about, classes=["gg-exercise-about"]),
+            *self.markdown(exercise, exercise.statement),
+            _lead_in("Start from this:"),
+            _code(exercise.start, "python"),
+            _lead_in("Check it in a notebook:"),
+            _code(check_call(exercise), "python"),
+            _lead_in("Or on the command line, in a file of your own:"),
+            _code(check_commands(exercise), "console"),
+            ids=[exercise_id(name)],
+            classes=["gg-exercise"],
+        )
+        for number, hint in enumerate(exercise.hints, start=1):
+            hint_id = exercise_id(name, f"hint-{number}")
+            shown += _fold(f"Hint {number}", hint_id, self.markdown(exercise, hint))
+        solution: list[nodes.Node] = [_code(exercise.solution, "python")]
+        shown += _fold("Solution", exercise_id(name, "solution"), solution)
+        for part in shown.findall(nodes.container):
+            if part["ids"]:
+                self.state.document.set_id(part)
+        # Links lead to the exercise's home, although other pages show it as well.
+        home = home_of(site_of(self.env), name)
+        if home is None or home.docname == self.env.docname:
+            label, domain = exercise_id(name), self.env.domains.standard_domain
+            domain.note_hyperlink_target(label, self.env.docname, label, exercise.title)
+        return shown
 
 
 def _heading(exercise: Exercise) -> nodes.rubric:
@@ -109,128 +152,67 @@ def _heading(exercise: Exercise) -> nodes.rubric:
     return heading
 
 
-def _how_to_check(exercise: Exercise) -> list[nodes.Node]:
-    return [
-        nodes.paragraph("", "Check it in a notebook:", classes=["gg-lead-in"]),
-        _code(check_call(exercise), "python"),
-        nodes.paragraph("", "Or on the command line, in a file of your own:", classes=["gg-lead-in"]),
-        _code(check_commands(exercise), "console"),
-    ]
-
-
-def _hints(exercise: Exercise) -> list[nodes.Node]:
-    return [
-        fold(
-            f"Hint {number}",
-            _target(
-                exercise_id(exercise.name, f"hint-{number}"),
-                markdown_nodes(hint, f"hint {number} of exercise {exercise.name!r}"),
-            ),
-        )
-        for number, hint in enumerate(exercise.hints, start=1)
-    ]
-
-
-def _solution(exercise: Exercise) -> list[nodes.Node]:
-    return [_code(exercise.solution.strip("\n"), "python")]
-
-
-def _target(name: str, content: list[nodes.Node]) -> nodes.container:
-    # The identifier is inside: browsers unfold what holds the target of a link, even without a script.
-    return nodes.container("", *content, ids=[name], classes=["gg-fold-target"])
+def _lead_in(words: str) -> nodes.paragraph:
+    return nodes.paragraph("", words, classes=["gg-lead-in"])
 
 
 def _code(text: str, language: str) -> nodes.literal_block:
-    return nodes.literal_block(text, text, language=language)
+    code = text.strip("\n")
+    return nodes.literal_block(code, code, language=language)
 
 
-class PoolDirective(SphinxDirective):
+def _fold(title: str, name: str, content: list[nodes.Node]) -> nodes.Element:
+    # The identifier is inside: browsers unfold what holds the target of a link, even without a script.
+    return fold(title, nodes.container("", *content, ids=[name], classes=["gg-fold-target"]))
+
+
+class ExerciseDirective(_ExercisesDirective):
+    """``.. exercise:: NAME`` shows an exercise of the pool: task, start, how to check it, hints, solution."""
+
+    required_arguments = 1
+
+    def show(self) -> list[nodes.Node]:
+        """Show it, or name what the pool has instead."""
+        node = self.whole(self.exercise(self.arguments[0]))
+        self.set_source_info(node)
+        return [node]
+
+
+class OtherExercisesDirective(_ExercisesDirective):
+    """``.. other-exercises::`` shows, whole, the exercises that no page of the guide shows."""
+
+    def show(self) -> list[nodes.Node]:
+        """Show them in teaching order."""
+        site = site_of(self.env)
+        return [self.whole(exercise) for exercise in self.pool() if home_of(site, exercise.name) is None]
+
+
+class PoolDirective(_ExercisesDirective):
     """``.. exercise-pool::`` lists all exercises; a script adds filters by level and subject."""
 
-    def run(self) -> list[nodes.Node]:
+    def show(self) -> list[nodes.Node]:
         """Build the filters and the table."""
-        exercises = _pool(self)
-        if not exercises:
-            return [nodes.paragraph("", "There are no exercises yet.")]
-        try:
-            rows = [self._row(exercise) for exercise in exercises]
-        except GpuGuideError as error:
-            self.env.note_reread()
-            raise self.error(f"{self.name}: {error}") from None
-        head = nodes.row("", *(_entry(nodes.paragraph("", text)) for text in _HEADINGS))
+        exercises = self.pool()
         group = nodes.tgroup("", cols=len(_HEADINGS))
-        group += [nodes.colspec(colwidth=width) for width in (58, 14, 10, 18)]
-        group += [nodes.thead("", head), nodes.tbody("", *rows)]
+        group += [nodes.colspec(colwidth=width) for width in _HEADINGS.values()]
+        group += nodes.thead("", nodes.row("", *(_entry(nodes.Text(text)) for text in _HEADINGS)))
+        group += nodes.tbody("", *(self._row(exercise) for exercise in exercises))
         table = nodes.table("", group, classes=["gg-pool"])
         return [nodes.raw("", _filters(exercises), format="html"), table]
 
     def _row(self, exercise: Exercise) -> nodes.row:
+        link = partial(link_to, self.env.docname)
         home = home_of(site_of(self.env), exercise.name)
-        where = self._page_link(home) if home else nodes.Text("below")
-        cells = [
-            _entry(nodes.paragraph("", "", self._link(exercise)), *_teaches(exercise)),
-            _entry(nodes.paragraph("", exercise.level)),
-            _entry(nodes.paragraph("", str(exercise.minutes))),
-            _entry(nodes.paragraph("", "", where)),
-        ]
+        first = _entry(link("ref", exercise_id(exercise.name), exercise.title))
+        first += self.markdown(exercise, exercise.teaches)
+        where = link("doc", f"/{home.docname}", home.title) if home else nodes.Text("below")
+        rest = (nodes.Text(exercise.level), nodes.Text(str(exercise.minutes)), where)
         classes = [f"gg-level-{exercise.level}", *(_tag_class(tag) for tag in exercise.tags)]
-        return nodes.row("", *cells, classes=classes)
-
-    def _link(self, exercise: Exercise) -> nodes.Node:
-        return self._cross("ref", exercise_id(exercise.name), exercise.title)
-
-    def _page_link(self, page: Page) -> nodes.Node:
-        return self._cross("doc", f"/{page.docname}", page.title)
-
-    def _cross(self, kind: str, target: str, text: str) -> addnodes.pending_xref:
-        return addnodes.pending_xref(
-            "",
-            nodes.inline("", text),
-            refdomain="std",
-            reftype=kind,
-            reftarget=target,
-            refexplicit=True,
-            refwarn=True,
-            refdoc=self.env.docname,
-        )
+        return nodes.row("", first, *map(_entry, rest), classes=classes)
 
 
-class OtherExercisesDirective(SphinxDirective):
-    """``.. other-exercises::`` shows, whole, the exercises that no page of the guide shows."""
-
-    def run(self) -> list[nodes.Node]:
-        """Show them in teaching order."""
-        site = site_of(self.env)
-        names = [each.name for each in _pool(self) if home_of(site, each.name) is None]
-        try:
-            return [show_exercise(self.env, self.state.document, name) for name in names]
-        except GpuGuideError as error:
-            self.env.note_reread()
-            raise self.error(f"{self.name}: {error}") from None
-
-
-def _pool(directive: SphinxDirective) -> list[Exercise]:
-    """Give all exercises, and have the document read again when one of them, or the pages, change."""
-    env = directive.env
-    env.note_dependency(str(pool.__file__))
-    env.note_dependency(str(site_of(env).layout.pages_toml))
-    try:
-        exercises = [find_exercise(name) for name in pool.names()]
-    except GpuGuideError as error:
-        env.note_reread()
-        raise directive.error(f"{directive.name}: {error}") from None
-    for exercise in exercises:
-        for path in exercise_files(exercise):
-            env.note_dependency(str(path))
-    return exercises
-
-
-def _teaches(exercise: Exercise) -> list[nodes.Node]:
-    return markdown_nodes(exercise.teaches, f"teaches of exercise {exercise.name!r}")
-
-
-def _entry(*content: nodes.Node) -> nodes.entry:
-    return nodes.entry("", *content)
+def _entry(content: nodes.Node) -> nodes.entry:
+    return nodes.entry("", nodes.paragraph("", "", content))
 
 
 def _tag_class(tag: str) -> str:
@@ -239,22 +221,33 @@ def _tag_class(tag: str) -> str:
 
 def _filters(exercises: list[Exercise]) -> str:
     """Write the filters; they stay hidden where no script runs, and the table is whole."""
-    levels = [level for level in LEVELS if any(each.level == level for each in exercises)]
+    levels = [level for level in LEVELS if any(exercise.level == level for exercise in exercises)]
     boxes = "".join(
         f'<label><input type="checkbox" value="gg-level-{level}" checked> {level}</label>' for level in levels
     )
-    tags = sorted({tag for each in exercises for tag in each.tags}, key=str.lower)
+    tags = sorted({tag for exercise in exercises for tag in exercise.tags}, key=str.lower)
+    options = "".join(f'<option value="{_tag_class(tag)}">{escape(tag)}</option>' for tag in tags)
     return (
         '<form class="gg-filter" aria-label="Which exercises to list" hidden>'
         f"<fieldset><legend>Level</legend>{boxes}</fieldset>"
-        f"<label>About <select>{_options(tags)}</select></label>"
+        f'<label>About <select><option value="">everything</option>{options}</select></label>'
         f'<output class="gg-filter-count">{len(exercises)} of {len(exercises)} exercises</output></form>'
     )
 
 
-def _options(tags: Iterable[str]) -> str:
-    first = '<option value="">everything</option>'
-    return first + "".join(f'<option value="{_tag_class(tag)}">{escape(tag)}</option>' for tag in tags)
+class TryItDirective(SphinxDirective):
+    """``.. try-it::`` proposes a change to the code above, and says what then happens."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Build the box; roles work in it."""
+        self.assert_has_content()
+        box = nodes.admonition("", *self.parse_content_to_nodes(), classes=["gg-try"])
+        lead = nodes.strong("", "Try it.", classes=["gg-try-lead"])
+        next(box.findall(nodes.paragraph)).insert(0, [lead, nodes.Text(" ")])
+        self.set_source_info(box)
+        return [box]
 
 
 def setup(app: Sphinx) -> None:
@@ -263,3 +256,4 @@ def setup(app: Sphinx) -> None:
     app.add_directive("exercise", ExerciseDirective)
     app.add_directive("exercise-pool", PoolDirective)
     app.add_directive("other-exercises", OtherExercisesDirective)
+    app.add_directive("try-it", TryItDirective)

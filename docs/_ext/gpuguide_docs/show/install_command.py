@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["InstallCommandDirective", "pip_command", "setup", "wheel_path"]
 
-_EXTRAS = ("", "cuda12", "cuda13")
-
 
 def wheel_path() -> str:
     """Give the path of the wheel on the site."""
@@ -36,25 +34,19 @@ class InstallCommandDirective(SphinxDirective):
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Show it as a block to copy."""
-        extra = self.arguments[0] if self.arguments else ""
-        if extra not in _EXTRAS:
-            raise self.error(f"install-command: {extra!r} is no extra; write cuda12, cuda13, or nothing")
+        """Show it as a block to copy, below a link to the wheel of the site that is being read."""
         site_url = self.config.gpuguide_site_url
-        command = f"$ {pip_command(site_url, extra)}"
+        command = f"$ {pip_command(site_url, *self.arguments)}"
         block = nodes.literal_block(command, command, language="console")
         self.set_source_info(block)
-        return [block] if site_url else [self._download(), block]
-
-    def _download(self) -> nodes.paragraph:
-        """Link the wheel of the site that is being read, wherever it is served."""
-        path = wheel_path()
-        to_root = "../" * self.env.docname.count("/")
-        link = nodes.reference("", "", nodes.literal("", path.rpartition("/")[2]), refuri=to_root + path)
+        if site_url:
+            return [block]
+        wheel = wheel_path()
+        name = nodes.literal("", wheel.rpartition("/")[2])
+        link = nodes.reference("", "", name, refuri="../" * self.env.docname.count("/") + wheel)
         line = nodes.paragraph(classes=["gg-download-wheel"])
         line += [nodes.Text("Download "), link, nodes.Text(". In the folder that holds it, run:")]
-        self.set_source_info(line)
-        return line
+        return [line, block]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

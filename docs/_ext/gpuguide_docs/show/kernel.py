@@ -1,15 +1,22 @@
-"""Directive ``kernel``: code shown from the tested module, so that nothing untested stands on a page."""
+"""Directive ``kernel``: code from the tested module, and how CUDA C++ in a Python string is highlighted."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from itertools import takewhile
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from pygments.lexers import get_lexer_by_name
+from pygments.lexers.c_like import CudaLexer
+from pygments.lexers.python import PythonLexer
+from pygments.token import String, _TokenType
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
+from sphinx_gallery import _doctree_links
 
 from gpuguide.errors import GpuGuideError
 from gpuguide_docs.show.folded import fold
@@ -18,10 +25,20 @@ from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from docutils.nodes import Element, Node, TextElement
+    from pygments.lexer import Lexer
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["KernelDirective", "imports_and_rest", "kernel_block", "names_option", "setup", "shown_source"]
+__all__ = [
+    "KernelDirective",
+    "PythonWithCudaLexer",
+    "functions_in",
+    "imports_and_rest",
+    "kernel_block",
+    "names_option",
+    "setup",
+    "shown_source",
+]
 
 
 def names_option(text: str | None) -> list[str]:
@@ -37,10 +54,18 @@ def shown_source(source: ModuleSource, names: list[str]) -> str:
     return "\n\n\n".join(source.cut(name) for name in names)
 
 
+def functions_in(code: str) -> dict[str, ast.FunctionDef]:
+    """Give the functions that a cell defines, by name."""
+    try:
+        return {node.name: node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef)}
+    except SyntaxError:
+        return {}
+
+
 def imports_and_rest(code: str) -> tuple[str, str]:
-    r"""Part a cell behind the imports that it begins with."""
-    imports = takewhile(lambda each: isinstance(each, ast.Import | ast.ImportFrom), ast.parse(code).body)
-    end = max((each.end_lineno or 0 for each in imports), default=0)
+    """Part a cell behind the imports that it begins with."""
+    imports = takewhile(lambda node: isinstance(node, ast.Import | ast.ImportFrom), ast.parse(code).body)
+    end = max((node.end_lineno or 0 for node in imports), default=0)
     lines = code.split("\n")
     return "\n".join(lines[:end]), "\n".join(lines[end:]).lstrip("\n")
 
@@ -108,7 +133,54 @@ def _allow_missing(
     return content if node.get("gg_optional") else None
 
 
+# CUDA C++ in a string -------------------------------------------------------------------------------------
+
+# By its text and not its syntax tree, because a page also shows lines that are not a whole program.
+_SOURCE = re.compile(
+    r"""
+    (?: \b (?: \w+_ )? source \s* = | \b raw_? (?: kernel | module ) \( )  # SUM_SOURCE = r'''...'''
+    \s* r? (?P<quotes> \"{3} | '{3} ) (?P<code> .*? ) (?P=quotes)
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+# A source may be Python as well, for example in an exercise.
+_IS_CUDA = re.compile(r"\b__(global|device)__\b|^\s*#\s*(include|define)\b", re.MULTILINE)
+
+
+class PythonWithCudaLexer(PythonLexer):  # type: ignore[misc]
+    """Python; a kernel in a string is CUDA C++ if its name ends with ``source`` or ``RawKernel`` takes it."""
+
+    name = "Python with CUDA C++"
+    aliases = ()
+
+    def get_tokens_unprocessed(self, text: str, *args: Any) -> Iterator[tuple[int, _TokenType, str]]:
+        """Give Python's tokens, and those of CUDA C++ in the place of such strings."""
+        end = 0
+        for match in _SOURCE.finditer(text):
+            if _IS_CUDA.search(match["code"]):
+                start, stop = match.span("code")
+                for index, kind, value in super().get_tokens_unprocessed(text[end:start], *args):
+                    yield end + index, kind, value
+                for index, kind, value in CudaLexer().get_tokens_unprocessed(match["code"]):
+                    yield start + index, kind, value
+                yield stop, String.Double, match["quotes"]
+                end = match.end()
+        for index, kind, value in super().get_tokens_unprocessed(text[end:], *args):
+            yield end + index, kind, value
+
+
+def _lexer_of(name: str, **options: Any) -> Lexer:
+    return PythonWithCudaLexer(**options) if name.lower() == "python" else get_lexer_by_name(name, **options)
+
+
 def setup(app: Sphinx) -> None:
-    """Register the directive."""
+    """Register the directive; take the place of Python's lexer, under the name of sphinx-gallery, too."""
+    app.setup_extension("sphinx_design")
     app.add_directive("kernel", KernelDirective)
     app.connect("missing-reference", _allow_missing)
+    for name in ("python", "Python"):
+        app.add_lexer(name, PythonWithCudaLexer)
+    # Where sphinx-gallery links names in code, it cuts the code into tokens by itself.
+    _doctree_links.get_lexer_by_name = _lexer_of
+    # Last: it makes a node of each word of code, and all transforms after it walk through those.
+    _doctree_links.CodeLinksTransform.default_priority = 900

@@ -69,88 +69,70 @@ class Ladder:
 
     def time(self, name: str, size: int) -> Cell | None:
         """Return the time of a row; None where it does not reach the size."""
-        return Cell(self._key(name, size, "time"), size) if self._time(name, size) is not None else None
+        return self._cell(name, size, "time")
 
     def last_time(self, name: str) -> Cell | None:
         """Return the time at the largest listed size that a row reaches."""
-        return self._first_of(self.time(name, size) for size in self._falling)
+        return next(filter(None, (self.time(name, size) for size in self.sizes[::-1])), None)
 
     def gain(self, name: str) -> Cell | None:
         """Return the gain over the rung above, at the largest listed size that both reach."""
         above = self.above(name)
-        both = (size for size in self._falling if above and self._has(name, size, "speedup", above))
-        return self._first_of(Cell(self._key(name, size, f"speedup({above})"), size) for size in both)
+        cells = (self._cell(name, size, "speedup", above) for size in self.sizes[::-1] if above)
+        return next(filter(None, cells), None)
 
     def done(self, name: str) -> Done | None:
         """Return declared work, else the larger share of a ceiling or a rate, where the last time stands."""
-        last = self.last_time(name)
+        last, above = self.last_time(name), self.above(name)
         if last is None:
             return None
-        size, above = last.size, self.above(name)
-        declared = self._declared(name, size)
+        size = last.size
+        declared = [work.name for work in self.results.declared_work(name, size)]
         if declared:
             # Only work that the rung above counts as well can be compared.
-            shared = [work for work in declared if above and work in self._declared(above, size)]
-            work = (shared or declared)[0]
-            has_share = self._has(name, size, "share", work=work)
+            theirs = {work.name for work in self.results.declared_work(above, size)} if above else set()
+            work = next((work for work in declared if work in theirs), declared[0])
             return Done(
                 work.replace("_", " "),
-                self._counted(name, size, work),
-                self._counted(above, size, work) if shared else (),
-                Cell(self._key(name, size, f"share({work})"), size) if has_share else None,
+                self._cells(name, size, ("work", "rate"), work),
+                self._cells(above, size, ("work", "rate"), work) if work in theirs else (),
+                self._cell(name, size, "share", work=work),
                 work,
             )
-        found = self._moved(name, size)
-        if found is None:
+        moved = self._moved(name, size)
+        if moved is None:
             return None
-        words, quantity = found
-        before = above and self._has(above, size, quantity)
-        if quantity == "flop_share":  # a share of other units is no value before
-            before = before and self._unit(above, size) == self._unit(name, size)
-        return Done(
-            words,
-            (Cell(self._key(name, size, quantity), size),),
-            (Cell(self._key(above, size, quantity), size),) if before else (),
-        )
-
-    def _declared(self, name: str, size: int) -> list[str]:
-        return [work.name for work in self.results.declared_work(name, size)]
-
-    def _counted(self, name: str, size: int, work: str) -> tuple[Cell, ...]:
-        return tuple(Cell(self._key(name, size, f"{each}({work})"), size) for each in ("work", "rate"))
+        words, quantity = moved
+        before = self._cells(above, size, (quantity,)) if above else ()
+        if quantity == "flop_share" and before and self._unit(above, size) != self._unit(name, size):
+            before = ()  # a share of other units is no value before
+        return Done(words, self._cells(name, size, (quantity,)), before)
 
     @cached_property
     def best(self) -> frozenset[tuple[str, int]]:
         """The fastest rung at each size, and those whose times look the same as its time."""
         fastest = set()
         for size in self.sizes:
-            times = {name: time for name in self.rungs if (time := self._time(name, size)) is not None}
+            times = {name: time for name in self.rungs if (time := self._value(name, size, "time"))}
             if len(times) > 1:
                 shown = str(min(times.values(), key=lambda time: time.value))
                 fastest |= {(name, size) for name, time in times.items() if str(time) == shown}
         return frozenset(fastest)
 
-    @property
-    def _falling(self) -> tuple[int, ...]:
-        return self.sizes[::-1]
-
-    def _key(self, name: str, size: int, quantity: str) -> str:
-        return f"{self.results.name}[{name}, {size}].{quantity}"
-
-    def _time(self, name: str, size: int) -> Quantity | None:
+    def _value(self, name: str, size: int, quantity: str, of: str = "", work: str = "") -> Quantity | None:
         try:
-            return self.results.time(name, size)
+            return self.results.quantity(name, size, quantity, of or None, work=work or None)
         except ArgumentError:
             return None
 
-    def _has(
-        self, name: str, size: int, quantity: str, baseline: str | None = None, work: str | None = None
-    ) -> bool:
-        try:
-            self.results.quantity(name, size, quantity, baseline, work=work)
-        except ArgumentError:
-            return False
-        return True
+    def _cell(self, name: str, size: int, quantity: str, of: str = "", work: str = "") -> Cell | None:
+        if self._value(name, size, quantity, of, work) is None:
+            return None
+        brackets = f"({of or work})" if of or work else ""
+        return Cell(f"{self.results.name}[{name}, {size}].{quantity}{brackets}", size)
+
+    def _cells(self, name: str, size: int, quantities: Iterable[str], work: str = "") -> tuple[Cell, ...]:
+        return tuple(filter(None, (self._cell(name, size, quantity, work=work) for quantity in quantities)))
 
     def _unit(self, name: str, size: int) -> str:
         traffic = self.results.measurement(name, size).traffic
@@ -160,28 +142,17 @@ class Ladder:
         traffic = self.results.measurement(name, size).traffic
         if traffic is None:
             return None
-        ceilings = {
-            "share": "share of the memory ceiling",
-            "flop_share": f"share of what {_UNITS.get(traffic.unit, traffic.unit)} can do",
-        }
-        shares = {
-            quantity: self.results.quantity(name, size, quantity).value
-            for quantity in ceilings
-            if self._has(name, size, quantity)
-        }
+        share, flop_share = (self._value(name, size, quantity) for quantity in ("share", "flop_share"))
         # If memory or the launch decides, the share of the arithmetic units is close to zero.
-        if "share" in shares or shares.get("flop_share", 0.0) >= _TELLING:
-            largest = max(shares, key=shares.__getitem__)
-            return ceilings[largest], largest
-        if self._has(name, size, "rate"):
+        if flop_share and flop_share.value >= max(_TELLING * (share is None), share.value if share else 0):
+            return f"share of what {_UNITS.get(traffic.unit, traffic.unit)} can do", "flop_share"
+        if share:
+            return "share of the memory ceiling", "share"
+        if self._value(name, size, "rate"):
             return f"rate, {format_quantity(traffic.bytes_total, 'B')} moved", "rate"
-        if self._has(name, size, "flop_rate"):
+        if self._value(name, size, "flop_rate"):
             return f"rate, {format_quantity(traffic.flops, '1')} operations", "flop_rate"
         return None
-
-    @staticmethod
-    def _first_of(cells: Iterable[Cell | None]) -> Cell | None:
-        return next((cell for cell in cells if cell is not None), None)
 
 
 def ladder_of(

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx.util import logging
 
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.pages.layout import layout_of
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["setup"]
 
-_LOGGER = logging.getLogger(__name__)
 # A kernel warns on the terminal that its sockets are not encrypted, but they are local to this machine.
 _KERNEL_CONFIG = """\
 c.IPKernelApp.log_level = "ERROR"
@@ -30,8 +28,6 @@ c.InlineBackend.print_figure_kwargs = {"bbox_inches": None, "metadata": {"Date":
 # would be set when the first figure is made, and lost when the style in which it is drawn ends; and a page
 # without a chart need not import Matplotlib.
 _CHART_CONFIG = "svg.hashsalt: gpuguide\nsvg.fonttype: path\n"
-# The line that myst-nb gives the output of a cell lies this far below the one on which the cell begins.
-_LINES_TOO_MANY = 2
 
 
 def _drop_style(app: Sphinx, _config: object) -> None:
@@ -89,7 +85,7 @@ def _put_twins(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def _read(app: Sphinx, doctree: nodes.document) -> None:
-    """Note what a page with live cells was made from, and say which of them failed."""
+    """Note what a page with live cells was made from."""
     if "myst_nb" not in app.extensions:
         return
     # myst-nb is slow to import, and by now it is there.
@@ -104,18 +100,9 @@ def _read(app: Sphinx, doctree: nodes.document) -> None:
     for path in (layout_of(app).source / "gpuguide").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
             env.note_dependency(path)
-    if ran["succeeded"]:
-        return
-    env.note_reread()
-    # Nothing runs after the cell that failed. One that took too long leaves no traceback on the page.
-    cells = [node for node in doctree.findall(nodes.container) if node.get("nb_element") == "cell_code"]
-    failed = [node for node in cells if node["exec_count"] is not None][-1:]
-    line = failed[0].line - _LINES_TOO_MANY if failed and failed[0].line else None
-    errors = [node for node in doctree.findall(nodes.literal_block) if "traceback" in node["classes"]]
-    raised = ran["traceback"].rpartition(f"{ran['error']}: ")[2]
-    said = errors[-1].astext() if errors else raised.partition("\n")[0]
-    message = f"the live cell that begins here failed with {ran['error']}:\n{said}"
-    _LOGGER.warning("%s", message, location=(env.docname, line))
+    if not ran["succeeded"]:
+        # Without this, a page that failed would count as read, and the next build would pass.
+        env.note_reread()
 
 
 def setup(app: Sphinx) -> None:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from gpuguide.errors import unknown
 
-__all__ = ["ModuleSource", "module_file"]
+__all__ = ["ModuleSource"]
 
 _Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
-def module_file(source: Path, module: str) -> Path:
-    """Find a module's file."""
+def _module_file(source: Path, module: str) -> Path:
     path = source.joinpath(*module.split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
             return candidate
-    package = module.rpartition(".")[0]
-    known = [f"{package}.{file.stem}" for file in sorted(path.parent.glob("*.py")) if file.stem[0] != "_"]
-    raise unknown("module", module, known)
+    files = sorted((source / "gpuguide" / "topics").rglob("*.py"))
+    names = (".".join(file.relative_to(source).with_suffix("").parts) for file in files)
+    raise unknown("module", module, [name.removesuffix(".__init__") for name in names])
 
 
 class ModuleSource:
@@ -32,12 +29,12 @@ class ModuleSource:
 
     def __init__(self, source: Path, module: str) -> None:
         self.module = module
-        self.path = module_file(source, module)
+        self.path = _module_file(source, module)
         text = self.path.read_text(encoding="utf-8")
         self._lines = text.splitlines()
         tree = ast.parse(text)
         self._definitions = dict(_definitions(tree))
-        self._imports = dict(_imports(tree))
+        self._imports = {name: source for node in tree.body for name, source in _imports(node)}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,42 +58,46 @@ class ModuleSource:
     def needed(self, names: Iterable[str]) -> list[str]:
         """List the imports that definitions need outside of their module."""
         shown = list(names)
-        used = [name for shown_name in shown for name in _free_names(self._definition(shown_name))]
-        wanted = dict.fromkeys(name for name in used if name not in shown and not hasattr(builtins, name))
-        from_modules: dict[str, list[str]] = {}
-        plain = []
-        for name in wanted:
-            if name in self._imports:
-                module, alias = self._imports[name]
-                if module:
-                    from_modules.setdefault(module, []).append(alias)
-                else:
-                    plain.append(f"import {alias}")
-            elif name in self._definitions:
-                from_modules.setdefault(self.module, []).append(name)
-        froms = [f"from {module} import {', '.join(sorted(set(of)))}" for module, of in from_modules.items()]
-        return sorted({*plain, *froms}, key=_import_order)
+        plain = set()
+        of_modules: dict[str, set[str]] = {}
+        for name in {read for own in shown for read in self._read_by(own)} - {*shown}:
+            module, written = self._imports.get(name, (self.module, name))
+            if not module:
+                plain.add(f"import {written}")
+            elif name in self._imports or name in self._definitions:
+                of_modules.setdefault(module, set()).add(written)
+        froms = {f"from {module} import {', '.join(sorted(of))}" for module, of in of_modules.items()}
+        return sorted(plain | froms, key=_import_order)
 
     def with_read(self, name: str) -> list[str]:
         """Name a definition and all of the module's own that it reads, in the module's order."""
-        found = {name}
-        waiting = [name]
+        known, waiting = set(), [name]
         while waiting:
-            read = {
-                used for used in _free_names(self._definition(waiting.pop())) if used in self._definitions
-            }
-            waiting += read - found
-            found |= read
-        return [each for each in self._definitions if each in found]
+            known.add(waiting[-1])
+            waiting += set(self._own_read_by(waiting.pop())) - known
+        return [own for own in self._definitions if own in known]
 
     def private_constants(self, names: Iterable[str]) -> list[str]:
         """List the module's own variables with a private name that definitions read: never imported."""
-        used = [used for name in names for used in _free_names(self._definition(name))]
+        used = dict.fromkeys(own for name in names for own in self._own_read_by(name))
         return [
-            name
-            for name in dict.fromkeys(used)
-            if name.startswith("_") and isinstance(self._definitions.get(name), ast.Assign | ast.AnnAssign)
+            own
+            for own in used
+            if own.startswith("_") and isinstance(self._definitions[own], ast.Assign | ast.AnnAssign)
         ]
+
+    def _read_by(self, name: str) -> list[str]:
+        """Give the names that a definition reads and does not bind itself, in their order."""
+        inside = list(ast.walk(self._definition(name)))
+        names = [node for node in inside if isinstance(node, ast.Name)]
+        bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        bound |= {node.arg for node in inside if isinstance(node, ast.arg)}
+        bound |= {node.name for node in inside[1:] if isinstance(node, ast.FunctionDef)}
+        bound |= {name for node in inside for name, _ in _imports(node)}
+        return [node.id for node in names if node.id not in bound]
+
+    def _own_read_by(self, name: str) -> list[str]:
+        return [read for read in self._read_by(name) if read in self._definitions]
 
     def _definition(self, name: str) -> _Definition:
         if name not in self._definitions:
@@ -114,56 +115,27 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[str, _Definition]]:
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name, node
-        elif isinstance(node, ast.Assign):
-            for target in ast.walk(node.targets[0]):  # LEFT, TOP = 1, 2 defines two
-                if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store):
-                    yield target.id, node
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield node.target.id, node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            for part in ast.walk(target):  # LEFT, TOP = 1, 2 defines two
+                if isinstance(part, ast.Name):
+                    yield part.id, node
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Give each imported name with the module (empty for ``import x``) and how it is imported."""
-    blocks = [node.body for node in tree.body if isinstance(node, ast.If)]  # if TYPE_CHECKING
-    for node in itertools.chain(tree.body, *blocks):
-        if not isinstance(node, ast.Import | ast.ImportFrom):
-            continue
-        module = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+def _imports(node: ast.AST) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Give each name that a statement imports, with its module (empty for ``import x``) and its text."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
-            written = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-            yield (alias.asname or alias.name).split(".")[0], (module, written)
+            name = (alias.asname or alias.name).split(".")[0]
+            yield name, (getattr(node, "module", ""), ast.unparse(alias))
 
 
-def _free_names(node: ast.AST) -> Iterator[str]:
-    """Give names that are read and not bound inside, in order."""
-    inside = list(ast.walk(node))
-    bound = {child.arg for child in inside if isinstance(child, ast.arg)}
-    bound |= {child.name for child in inside[1:] if isinstance(child, ast.FunctionDef)}
-    bound |= {name for child in inside for name in _bound_by_import(child)}
-    names = [child for child in inside if isinstance(child, ast.Name)]
-    bound |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-    for name in names:
-        if name.id not in bound:
-            yield name.id
-
-
-def _bound_by_import(node: ast.AST) -> list[str]:
-    if not isinstance(node, ast.Import | ast.ImportFrom):
-        return []
-    return [(alias.asname or alias.name).split(".")[0] for alias in node.names]
-
-
-def _docstring(node: _Definition) -> ast.Constant | None:
-    if not isinstance(node, ast.FunctionDef | ast.ClassDef) or not isinstance(node.body[0], ast.Expr):
-        return None
-    value = node.body[0].value
-    return value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+def _docstring(node: _Definition) -> ast.Expr | None:
+    has_one = isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node)
+    return node.body[0] if has_one else None  # type: ignore[union-attr, return-value]
 
 
 def _summary(lines: list[str]) -> list[str]:
     """Keep the first paragraph of a docstring given as source lines."""
     end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
-    if end == len(lines):
-        return lines
-    quotes = '"""' if '"""' in lines[0] else "'''"
-    return [*lines[: end - 1], lines[end - 1] + quotes]
+    return lines if end == len(lines) else [*lines[: end - 1], lines[end - 1] + '"""']

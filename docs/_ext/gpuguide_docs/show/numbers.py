@@ -1,14 +1,22 @@
-"""The roles ``measured`` and ``claimed``: numbers in prose that nobody typed."""
+"""Numbers in prose that nobody typed: the roles ``measured``, ``claimed`` and ``rule``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+import tomllib
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxRole
 
-from gpuguide.errors import GpuGuideError, unknown
-from gpuguide_docs.show.references import parse_reference, resolve
+from gpuguide.errors import ArgumentError, GpuGuideError, UnknownNameError, unknown
+from gpuguide.results.counters import COUNTERS, counted_at
+from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
+from gpuguide.results.starts import starts_words
+from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -16,33 +24,244 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from gpuguide.recordings.recording import Recording
+    from gpuguide.results.results import Results
+    from gpuguide.results.starts import Quantity
     from gpuguide_docs.replay.states import PageState
-    from gpuguide_docs.show.site import Site
 
 __all__ = [
+    "NOT_COUNTED",
     "NOT_MEASURED",
-    "ClaimedRole",
-    "MeasuredRole",
+    "Number",
+    "Reference",
     "ReportingRole",
-    "RuleRole",
+    "claim_of",
     "measured_number",
+    "measured_on",
+    "not_measured",
     "number_node",
+    "parse_reference",
+    "parse_size",
+    "resolve",
     "setup",
     "unmeasured_number",
-    "why_unmeasured",
 ]
 
 NOT_MEASURED = "not measured yet"
-#: Key under which Sphinx's notes on the document being read hold the GPUs that its present part needs.
+#: Shown for a counter that was not read for the present code.
+NOT_COUNTED = "not counted yet"
 
 _LONGEST_NUMBER = 40
+#: Not by `strftime`, whose months follow the locale: pages are the same bytes everywhere.
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_HOST_BOUND_WORDS = "a span that includes the host's time, because the host could not keep the GPU busy"
+_HINT = (
+    "write page:study[variant, 2**24].time, .speedup(baseline), .work(name), page:study.crossover(a, b) or "
+    "page:fact"
+)
+_REFERENCE = re.compile(
+    r"(?:(?P<page>\w+)\s*:)?\s*(?P<name>\w+)\s*"
+    r"(?:\[\s*(?P<variant>\w+)\s*,(?P<size>[^\]]+)\]\s*)?"
+    r"(?:\.\s*(?P<quantity>\w+)\s*(?:\((?P<given>[\w\s,]*)\))?)?"
+)
+#: Quantity -> what has to stand in its brackets.
+_NEEDED = {
+    "speedup": "a baseline, as in .speedup(numpy)",
+    "work": "the name of a work, as in .work(warp_steps)",
+    "gain": "the name of a work, as in .gain(warp_steps)",
+    "counter": "the name of a counter, as in .counter(registers)",
+}
+
+
+# What a reference says ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What stands inside the role ``measured``."""
+
+    page: str
+    kind: Literal["cell", "counter", "crossover", "fact"]
+    name: str
+    variant: str = ""
+    size: int = 0
+    quantity: str = ""
+    baseline: str = ""
+    work: str = ""
+    counter: str = ""
+    pair: tuple[str, str] = ("", "")
+
+
+def parse_reference(text: str) -> Reference:
+    """Read a reference."""
+    match = _REFERENCE.fullmatch(text.strip())
+    if match is None:
+        raise ArgumentError(f"{text!r} is not a reference: {_HINT}.")
+    page, name, variant, quantity = match["page"] or "", match["name"], match["variant"], match["quantity"]
+    given = re.findall(r"\w+", match["given"] or "")
+    if not variant and not quantity:
+        return Reference(page, "fact", name)
+    if quantity == "crossover" and not variant and len(given) == 2:
+        return Reference(page, "crossover", name, pair=(given[0], given[1]))
+    if not variant or not quantity:
+        raise ArgumentError(f"{text!r} is not a reference: {_HINT}.")
+    if quantity not in {*QUANTITIES, "counter"}:
+        raise unknown("quantity", quantity, [*QUANTITIES, "counter"])
+    if quantity in _NEEDED and not given:
+        raise ArgumentError(f"{text!r}: {quantity} needs {_NEEDED[quantity]}.")
+    of = given[0] if given else ""
+    if quantity == "counter":
+        if of not in COUNTERS:
+            raise unknown("counter", of, COUNTERS)
+        return Reference(page, "counter", name, variant, parse_size(match["size"]), quantity, counter=of)
+    if of and quantity != "speedup" and quantity not in WORK_QUANTITIES:
+        raise ArgumentError(f"{text!r}: {quantity} takes no baseline; only speedup does.")
+    baseline, work = (of, "") if quantity == "speedup" else ("", of)
+    return Reference(page, "cell", name, variant, parse_size(match["size"]), quantity, baseline, work)
+
+
+def parse_size(text: str) -> int:
+    """Work out a size written as an integer expression."""
+    text = text.strip()
+    try:
+        size = eval(text, {}) if re.fullmatch(r"[\d_\s*+-]+", text) else 0
+    except SyntaxError:
+        size = 0
+    if not isinstance(size, int) or size < 1:
+        raise ArgumentError(f"{text!r} is not a size: write an integer such as 2**24, 10**6 or 65_536.")
+    return size
+
+
+# What it stands for ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Number:
+    """A measured number, ready to be shown; ``short`` names no work."""
+
+    text: str
+    detail: str
+    short: str
+
+
+def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
+    """Say on which machine a recording was made, on how many starts of it, and on which day."""
+    provenance = recording.provenance
+    day = date.fromisoformat(provenance.utc_date[:10])
+    if gpu and provenance.gpu not in ("", "none"):
+        # As the folders of machines are called: nvidia-h200-x2.
+        several = re.search(r"-x(\d+)$", provenance.machine)
+        processor = f"{several[1]} {provenance.gpu}" if several else provenance.gpu
+    else:
+        processor = provenance.cpu.replace("(R)", "")
+        processor += f" with {provenance.threads} threads" if provenance.threads else ""
+    parts = [processor or provenance.machine, *([starts_words(recording.n_starts)] if starts else [])]
+    latest = "latest on " if recording.runs else ""
+    return ", ".join([*parts, f"{latest}{day.day} {_MONTHS[day.month - 1]} {day.year}"])
+
+
+def resolve(reference: Reference, recording: Recording) -> Number:
+    """Look a reference up in its page's recording."""
+    if reference.kind == "fact":
+        if reference.name not in recording.facts:
+            raise unknown("fact or study", reference.name, [*recording.facts, *recording.studies])
+        fact = recording.facts[reference.name]
+        short, parts = fact.shown, [fact.note or fact.name.replace("_", " "), fact.basis]
+    elif reference.kind == "counter":
+        short, parts = _counter(reference, recording)
+    else:
+        if reference.name not in recording.studies:
+            raise unknown("study", reference.name, recording.studies)
+        of_kind = _quantity if reference.kind == "cell" else _crossover
+        short, parts = of_kind(reference, recording.studies[reference.name])
+    text, noun = short, reference.work.replace("_", " ")
+    if noun and reference.quantity == "work":
+        text = f"{short} {noun}"
+    elif noun and reference.quantity == "rate":
+        text = f"{short.removesuffix('/s').strip()} {noun}/s"
+    return Number(text, "; ".join(filter(None, [*parts, measured_on(recording, starts=False)])), short)
+
+
+def _counter(reference: Reference, recording: Recording) -> tuple[str, list[str]]:
+    if not recording.counters:
+        return NOT_COUNTED, ["the hardware counters of this code have not been read yet"]
+    cell = counted_at(recording.counters, reference.name, reference.variant, reference.size)
+    counter, kernel = COUNTERS[reference.counter], cell.longest
+    parts = [counter.words]
+    if len(cell.kernels) > 1:
+        of_all = counter.of_all == "sum"
+        parts.append(f"all {len(cell.kernels)} kernels" if of_all else f"the longest kernel, {kernel.name}")
+    if reference.counter == "stall_cycles" and kernel.stall:
+        parts.append(f"the profiler calls it {kernel.stall}")
+    return cell.shown(reference.counter), [*parts, "counted once, caches empty"]
+
+
+def _quantity(reference: Reference, results: Results) -> tuple[str, list[str]]:
+    quantity = results.quantity(
+        reference.variant,
+        reference.size,
+        reference.quantity,
+        baseline=reference.baseline or None,
+        work=reference.work or None,
+    )
+    size = f"{size_words(reference.size)} {results.size_name}"
+    subject = _subject(reference, results, quantity)
+    return str(quantity), [subject, quantity.basis, size, *_remarks(reference, results)]
+
+
+def _remarks(reference: Reference, results: Results) -> list[str]:
+    """Return the remarks that belong beside the number; for a ratio, with the side that they are about."""
+    if reference.quantity in ("work", "gain"):
+        return []  # a count has nothing to do with how its time was taken
+    clock = "launch" if reference.quantity == "launch" else None
+    remarks = []
+    for name in filter(None, (reference.variant, reference.baseline)):
+        side = f"{results.variant(name).label}: " if reference.baseline else ""
+        for remark in results.remarks(name, reference.size, clock):
+            # A table has no room for so many words.
+            rest = remark.removeprefix(HOST_BOUND)
+            remarks.append(f"{side}{remark if rest == remark else _HOST_BOUND_WORDS + rest}")
+    return remarks
+
+
+def _subject(reference: Reference, results: Results, quantity: Quantity) -> str:
+    noun = reference.work.replace("_", " ")
+    if quantity.ratio_of:
+        return f"{noun} of {quantity.ratio_of}" if noun else quantity.ratio_of
+    info = results.variant(reference.variant)
+    if reference.quantity == "work":
+        return f"{info.label}: {round(quantity.value):,} {noun}".replace(",", "\u202f")
+    if noun and reference.quantity == "share":
+        return f"{info.label}, share of the most {noun} per second that the GPU can do"
+    region = "launch" if reference.quantity == "launch" else info.clock
+    return f"{info.label}, {REGIONS[region].sentence}"
+
+
+def _crossover(reference: Reference, results: Results) -> tuple[str, list[str]]:
+    first, second = reference.pair
+    labels = [results.variant(name).label for name in reference.pair]
+    bracket = results.crossover(first, second)
+    if bracket is None:
+        raise UnknownNameError(
+            f"{second!r} never overtakes {first!r} for good at the sizes of study {results.name!r}: "
+            "there is no crossover to show. Swap the two names or measure other sizes."
+        )
+    below, above = size_words(bracket.slower_at), f"{size_words(bracket.faster_at)} {results.size_name}"
+    basis = starts_words(results.n_starts)
+    same = [run.crossover(first, second) == bracket for run in results.runs]
+    if len(same) > 1:
+        basis += f", the same in {'all' if all(same) else f'{sum(same)} of'} {len(same)} runs"
+    detail = f"{labels[1]} is slower than {labels[0]} at {below} and faster at {above}"
+    return f"between {below} and {above}", [detail, basis]
+
+
+# What stands on a page ------------------------------------------------------------------------------------
 
 
 class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
-    """A number with what hover, focus or tap shows: attributes ``detail`` and ``tip`` (its identifier).
-
-    Attribute ``key`` says where it comes from.
-    """
+    """A number with what hover, focus or tap shows: attributes ``detail``, ``tip`` (its id) and ``key``."""
 
 
 class ReportingRole(SphinxRole):
@@ -56,8 +275,7 @@ class ReportingRole(SphinxRole):
             # Without this, a document that failed would count as read, and the next build would pass.
             self.env.note_reread()
             message = self.inliner.reporter.error(f"{self.name} {self.text!r}: {error}", line=self.lineno)
-            wrong = self.inliner.problematic(self.rawtext, self.rawtext, message)
-            return [wrong], [message]
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
         self.set_source_info(node)
         return [node], []
 
@@ -66,46 +284,39 @@ class ReportingRole(SphinxRole):
         raise NotImplementedError
 
 
-class _NumberRole(ReportingRole):
-    """A role that becomes one number."""
-
-    def node(self) -> nodes.Node:
-        """Give the number with what hover, focus or tap shows."""
-        return _node(self.env, self.text, self.number(site_of(self.env)), self.rawtext)
-
-    def number(self, site: Site) -> tuple[str, str, str]:
-        """Text, detail and class; GpuGuideError where there is none."""
-        raise NotImplementedError
-
-
-class MeasuredRole(_NumberRole):
+class MeasuredRole(ReportingRole):
     """``:measured:`page:study[variant, 2**24].time```: a number from a recording."""
 
-    def number(self, site: Site) -> tuple[str, str, str]:
+    def node(self) -> nodes.Node:
         """Look the reference up in the recording of its page, or of this page."""
+        site = site_of(self.env)
         reference = parse_reference(self.text)
         here = site.page_of(self.env.docname)
-        name = reference.page or (here.name if here else "")
-        if not name:
-            raise unknown("page", "", [page.name for page in site.pages])
-        state = site.state(name, self.env)
+        state = site.state(reference.page or (here.name if here else ""), self.env)
         recording = site.recording(state)
         if recording is None:
-            return NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"
-        number = resolve(reference, recording)
-        return number.text, number.detail, "gg-measured"
+            return unmeasured_number(self.env, self.text, state)
+        return measured_number(self.env, self.text, recording)
 
 
-class ClaimedRole(_NumberRole):
-    """``:claimed:`s2_sort_speedup```: what a source document says."""
+class ClaimedRole(ReportingRole):
+    """``:claimed:`s2_sort_speedup```: what a source document says, by ``docs/claims.toml``."""
 
-    def number(self, site: Site) -> tuple[str, str, str]:
-        """Look the claim up in ``docs/claims.toml``."""
-        self.env.note_dependency(str(site.layout.docs / "claims.toml"))
-        if self.text not in site.claims:
-            raise unknown("claim", self.text, site.claims)
-        claim = site.claims[self.text]
-        return claim.text, claim.detail, "gg-claimed"
+    def node(self) -> nodes.Node:
+        """Look the claim up."""
+        path = site_of(self.env).layout.docs / "claims.toml"
+        self.env.note_dependency(str(path))
+        words, title = claim_of(path, self.text)
+        return _node(self.env, self.text, words, f"claimed by “{title}”, not measured here", "gg-claimed")
+
+
+def claim_of(claims_toml: Path, name: str) -> tuple[str, str]:
+    """Give what a source document claims, and the document's title."""
+    table = tomllib.loads(claims_toml.read_text(encoding="utf-8"))
+    if name not in table["claims"]:
+        raise unknown("claim", name, table["claims"])
+    claim = table["claims"][name]
+    return claim["text"], table["sources"][claim["source"]]["title"]
 
 
 class RuleRole(SphinxRole):
@@ -119,33 +330,35 @@ class RuleRole(SphinxRole):
 def measured_number(
     env: BuildEnvironment, key: str, recording: Recording, *, short: bool = False
 ) -> number_node:
-    """Give the number that the role ``measured`` shows for a reference, to a directive that derives it."""
+    """Give the number that the role ``measured`` shows for a reference."""
     number = resolve(parse_reference(key), recording)
-    text = number.short if short else number.text
-    return _node(env, key, (text, number.detail, "gg-measured"))
-
-
-def _node(env: BuildEnvironment, key: str, number: tuple[str, str, str], raw: str = "") -> number_node:
-    text, detail, kind = number
-    # A number stays on one line, but not a fact of many words.
-    classes = [kind, "gg-words"] if len(text) > _LONGEST_NUMBER else [kind]
-    node = number_node(raw, text, classes=classes, detail=detail, key=key)
-    node["tip"] = f"gg-tip-{env.new_serialno('gg-tip')}"
-    return node
+    return _node(env, key, number.short if short else number.text, number.detail, "gg-measured")
 
 
 def unmeasured_number(env: BuildEnvironment, key: str, state: PageState) -> number_node:
     """Return what stands in for a number while its page has none."""
-    return _node(env, key, (NOT_MEASURED, why_unmeasured(state), "gg-unmeasured"))
+    return _node(env, key, NOT_MEASURED, _why_unmeasured(state), "gg-unmeasured")
 
 
-def why_unmeasured(state: PageState) -> str:
-    """Say why a page's numbers cannot be shown."""
+def not_measured(state: PageState) -> list[nodes.Node]:
+    """Say that a page has no numbers, and why."""
+    words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
+    return [words, nodes.Text(f": {_why_unmeasured(state)}")]
+
+
+def _why_unmeasured(state: PageState) -> str:
     if state.status == "pending":
         return f"waits for a GPU: {state.reason}"
     if state.status == "stale":
         return "the code changed since it was measured; the page waits to be measured again"
     return "this page was never measured"
+
+
+def _node(env: BuildEnvironment, key: str, text: str, detail: str, kind: str) -> number_node:
+    # A number stays on one line, but not a fact of many words.
+    classes = [kind, "gg-words"] if len(text) > _LONGEST_NUMBER else [kind]
+    tip = f"gg-tip-{env.new_serialno('gg-tip')}"
+    return number_node(text, text, classes=classes, detail=detail, key=key, tip=tip)
 
 
 def _visit_html(writer: Any, node: number_node) -> None:
@@ -155,20 +368,12 @@ def _visit_html(writer: Any, node: number_node) -> None:
 
 def _depart_html(writer: Any, node: number_node) -> None:
     detail = writer.encode(node["detail"])
-    tip = f'<span class="gg-tip" role="tooltip" id="{node["tip"]}">{detail}</span>'
-    writer.body.append(f"{tip}</span>")
-
-
-def _pass(writer: Any, node: nodes.Node) -> None:
-    """Other formats show the text alone."""
+    writer.body.append(f'<span class="gg-tip" role="tooltip" id="{node["tip"]}">{detail}</span></span>')
 
 
 def setup(app: Sphinx) -> None:
     """Register the roles and how their numbers are written."""
-    plain = (_pass, _pass)
-    app.add_node(
-        number_node, html=(_visit_html, _depart_html), latex=plain, text=plain, man=plain, texinfo=plain
-    )
+    app.add_node(number_node, html=(_visit_html, _depart_html))
     app.add_role("measured", MeasuredRole())
     app.add_role("claimed", ClaimedRole())
     app.add_role("rule", RuleRole())

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from gpuguide.errors import unknown
+from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.pages.cells import Cell
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.record.execution import CellError
-from gpuguide_docs.replay.drawn_cells import draw, drawing_of
-from gpuguide_docs.replay.uses import note_use
+from gpuguide_docs.replay.drawn_cells import draw
 from gpuguide_docs.show.guide import states_of
 from gpuguide_docs.show.site import site_of
 
@@ -76,17 +74,17 @@ class DrawnDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Draw, or say why there is nothing to draw."""
-        layout = site_of(self.env).layout
-        states, name = states_of(layout), self.arguments[0]
+        site, name = site_of(self.env), self.arguments[0]
+        layout, states = site.layout, states_of(site.layout)
         try:
-            state = states[name]
-        except KeyError:
-            raise self.error(f"drawn: no page {name!r} in examples/pages.toml") from None
-        note_use(self.env, layout, name)
+            state = site.state(name, self.env)
+            recording = site.recording(state)
+        except GpuGuideError as error:
+            raise self.error(f"drawn: {error}") from None
         # A written page is read again for a change of its source alone, and this code draws it.
         for path in states.drawing_code:
             self.env.note_dependency(path)
-        if state.shown is None:
+        if recording is None:
             note = nodes.paragraph("", f"This chart appears once the page {name} is measured.")
             return [nodes.container("", note, classes=["not-measured"])]
         cell = Cell("drawn", 0, "\n".join(self.content), self.content_offset + 1)
@@ -94,9 +92,7 @@ class DrawnDirective(SphinxDirective):
         label = f"{self.env.docname.replace('/', '-')}-{serial + 1}"
         source = Path(self.get_source_info()[0])
         try:
-            page = drawing_of(states, state)
-            recording = replace(state.shown, facts={**state.shown.facts, **page.stated.facts})
-            digest = f"{state.digest} {page.fingerprint}"
+            digest = f"{state.digest} {site.drawing(state).fingerprint}"
             drawing = draw(states, label, (cell,), recording, digest, source)
         except CellError as error:
             raise self.error(f"drawn: {error}") from error

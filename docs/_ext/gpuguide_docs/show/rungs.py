@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,12 +17,16 @@ from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
 from gpuguide_docs.pages.cells import read_cells
-from gpuguide_docs.show.changed_lines import changed_node, definition_in, functions_in
-from gpuguide_docs.show.kernel import imports_and_rest, kernel_block, names_option
+from gpuguide_docs.show.kernel import functions_in, imports_and_rest, kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
-from gpuguide_docs.show.module_source import ModuleSource, module_file
-from gpuguide_docs.show.numbers import NOT_MEASURED, measured_number, unmeasured_number, why_unmeasured
-from gpuguide_docs.show.references import NOT_COUNTED, parse_size
+from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.numbers import (
+    NOT_COUNTED,
+    measured_number,
+    not_measured,
+    parse_size,
+    unmeasured_number,
+)
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from gpuguide.recordings.recording import Recording
+    from gpuguide.results.results import Results
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
@@ -43,13 +48,12 @@ class strip_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names it
 
 
 class strip_cell(nodes.General, nodes.TextElement):  # noqa: N801
-    """One cell: attributes ``kind`` and ``title``; without content it is a place kept free."""
+    """One cell of a strip: attributes ``kind`` and ``title``."""
 
 
 def _sizes_option(text: str | None) -> list[int]:
-    sizes = [size.strip() for size in (text or "").split(",")]
     try:
-        return [parse_size(size) for size in sizes]
+        return [parse_size(size) for size in (text or "").split(",")]
     except ArgumentError as error:
         raise ValueError(str(error)) from None
 
@@ -117,14 +121,8 @@ class _Shown:
     def label(self, name: str) -> str:
         return self.ladder.results.variant(name).label
 
-
-@dataclass
-class _CodeAbove:
-    """What the rungs above have shown: how many there are, what they define, and the last kernel."""
-
-    n_rungs: int = 0
-    names: set[str] = field(default_factory=set)
-    above: str = ""
+    def size(self, cell: Cell) -> str:
+        return f"{size_words(cell.size)} {self.ladder.results.size_name}"
 
 
 class LadderParts(SphinxTransform):
@@ -137,23 +135,17 @@ class LadderParts(SphinxTransform):
         places = list(self.document.findall(nodes.container))
         rungs = [place for place in places if "rung" in place]
         tables = [place for place in places if "rungs" in place]
-        if not rungs and not tables:
-            return
         site = site_of(self.env)
         page = site.page_of(self.env.docname)
-        if page is None:
-            self._fail((tables or rungs)[0], "only a page of examples/pages.toml has rungs")
+        if not (rungs or tables) or page is None or page.format != "script":
             return
         self._mark_wrong(page, rungs)
-        above = _CodeAbove()
+        seen: set[str] = set()
+        defined: set[str] = set()
         for rung in rungs:
-            self._tried(rung, partial(self._put_code, page, rung, above))
+            self._tried(rung, partial(self._put_code, page, rung, seen, defined))
         state = site.state(page.name, self.env)
-        try:
-            recording = site.recording(state)
-        except GpuGuideError as error:
-            self._fail((tables or rungs)[0], str(error))
-            return
+        recording = site.recording(state)
         if recording is None:
             self._wait(state, tables, rungs)
             return
@@ -161,85 +153,65 @@ class LadderParts(SphinxTransform):
         for table in tables:
             self._tried(table, partial(self._fill_table, table, rungs, recording, ladders))
         for rung in rungs:
-            self._tried(rung, partial(self._fill_strip, rung, rungs, ladders, recording))
+            self._tried(rung, partial(self._fill_strip, rung, rungs, recording, ladders))
 
     def _tried(self, place: nodes.Element, do: Callable[[], object]) -> None:
+        """Fill a place, or report an error that the next build finds again."""
         try:
             do()
         except GpuGuideError as error:
-            self._fail(place, str(error))
-
-    def _fail(self, place: nodes.Element, why: str) -> None:
-        """Report an error that the next build finds again."""
-        self.env.note_reread()
-        name = f"rungs {place['rungs']!r}" if "rungs" in place else f"rung {place['rung']!r}"
-        place += self.document.reporter.error(f"{name}: {why}", base_node=place)
+            self.env.note_reread()
+            name = f"rungs {place['rungs']!r}" if "rungs" in place else f"rung {place['rung']!r}"
+            place += self.document.reporter.error(f"{name}: {error}", base_node=place)
 
     def _mark_wrong(self, page: Page, rungs: Sequence[nodes.Element]) -> None:
         """Mark the rungs whose cell is wrong on purpose."""
-        script = page.script(site_of(self.env).layout) if page.format == "script" else None
-        if script is None or not script.is_file():
-            return
+        script = page.script(site_of(self.env).layout)
         wrong = {cell.lineno for cell in read_cells(script) if cell.is_wrong}
         for rung in rungs:
             cell = _cell_below(rung)
             rung["wrong"] = bool(cell and _line(cell[0]) in wrong)
 
-    def _put_code(self, page: Page, rung: nodes.Element, shown: _CodeAbove) -> None:
+    def _put_code(self, page: Page, rung: nodes.Element, seen: set[str], defined: set[str]) -> None:
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
         name = rung["rung"]
-        if sum(other["rung"] == name for other in self._rungs()) > 1:
+        if name in seen:
             raise ArgumentError(f"occurs more than once on page {page.name!r}. A rung has one place.")
+        seen.add(name)
         cell = _cell_below(rung)
         for node in cell:
             node.parent.remove(node)
-        layout = site_of(self.env).layout
-        module = f"gpuguide.topics.{page.topic}.kernels"
-        kernel = next(filter(None, (definition_in(code, name) for code in _code_in(cell))), "")
-        if not kernel and _exists(layout.source, module):
-            source = ModuleSource(layout.source, module)
-            self.env.note_dependency(str(source.path))
+        own = {function for code in _code_in(cell) for function in functions_in(code)}
+        layout, kernels = site_of(self.env).layout, f"gpuguide.topics.{page.topic}.kernels"
+        path = layout.source.joinpath(*kernels.split(".")).with_suffix(".py")
+        if name not in own and path.is_file():
+            source = ModuleSource(layout.source, kernels)
+            self.env.note_dependency(str(path))
             if name in source.names:
-                read = source.with_read(name)
-                names = [each for each in read if each == name or each not in shown.names]
-                shown.names.update(names)
+                names = [part for part in source.with_read(name) if part == name or part not in defined]
+                defined.update(names)
                 block = kernel_block(source, names, _imports_cut(cell))
-                kernel = source.cut(name)
-                changed = changed_node(block.astext(), kernel, shown.above) if shown.n_rungs > 1 else None
-                if changed:
-                    block.replace(block[0], changed)
                 block.source, block.line = rung.source, rung.line
                 rung += block
-        shown.names.update(name for code in _code_in(cell) for name in functions_in(code))
-        shown.n_rungs += 1
-        shown.above = kernel or shown.above
+        defined.update(own)
         if cell:
             rung += nodes.container("", *cell, classes=["gg-rung-cell"])
-
-    def _rungs(self) -> Iterator[nodes.Element]:
-        return (place for place in self.document.findall(nodes.container) if "rung" in place)
 
     def _wait(
         self, state: PageState, tables: Sequence[nodes.Element], rungs: Sequence[nodes.Element]
     ) -> None:
         """Say that nothing has been measured yet, and why."""
         for table in tables:
-            words = nodes.inline("", NOT_MEASURED, classes=["gg-unmeasured"])
-            why = nodes.Text(f": {why_unmeasured(state)}")
-            table.append(nodes.paragraph("", "", words, why, classes=["gg-placeholder"]))
+            table.append(nodes.paragraph("", "", *not_measured(state), classes=["gg-placeholder"]))
         for rung in rungs:
             number = unmeasured_number(self.env, rung["rung"], state)
             time = strip_cell("", "", number, kind="time", title="time")
             rung.append(strip_node("", time, classes=["gg-strip"], strip=rung["rung"]))
 
     def _ladder(
-        self, results_name: str, rungs: Sequence[nodes.Element], recording: Recording, table: Any
+        self, results: Results, rungs: Sequence[nodes.Element], recording: Recording, table: Any = None
     ) -> _Shown:
-        if results_name not in recording.studies:
-            raise unknown("study", results_name, recording.studies)
-        results = recording.studies[results_name]
-        known = {info.name for info in results.variants}
-        own = [rung for rung in rungs if rung["rung"] in known]
+        own = [rung for rung in rungs if rung["rung"] in {info.name for info in results.variants}]
         ladder = ladder_of(
             results,
             [rung["rung"] for rung in own],
@@ -257,7 +229,9 @@ class LadderParts(SphinxTransform):
         ladders: list[_Shown],
     ) -> None:
         """Fill a table, and add its ladder to those whose rungs get strips."""
-        shown = self._ladder(place["rungs"], rungs, recording, place)
+        if place["rungs"] not in recording.studies:
+            raise unknown("study", place["rungs"], recording.studies)
+        shown = self._ladder(recording.studies[place["rungs"]], rungs, recording, place)
         if not shown.ladder.rungs:
             raise ArgumentError("no rung of this study is on the page. Write .. rung:: NAME above a cell.")
         place += [_table(shown, _targets(rungs)), _note(shown.ladder)]
@@ -268,30 +242,21 @@ class LadderParts(SphinxTransform):
         self,
         rung: nodes.Element,
         rungs: Sequence[nodes.Element],
-        ladders: Sequence[_Shown],
         recording: Recording,
+        ladders: Sequence[_Shown],
     ) -> None:
         """Put what was measured under a rung's code."""
         name = rung["rung"]
-        shown = next((each for each in ladders if name in each.ladder.rows), None)
+        shown = next((shown for shown in ladders if name in shown.ladder.rows), None)
         if shown is None:
-            studies = recording.studies
-            owners = [key for key in studies if name in {info.name for info in studies[key].variants}]
-            if not owners:
-                raise unknown(
-                    "variant", name, [info.name for study in studies.values() for info in study.variants]
-                )
-            shown = self._ladder(owners[0], rungs, recording, None)
+            studies = list(recording.studies.values())
+            owner = {info.name: study for study in reversed(studies) for info in study.variants}
+            if name not in owner:
+                raise unknown("variant", name, owner)
+            shown = self._ladder(owner[name], rungs, recording)
         rung += _strip(shown, name, rung["counter"])
         done = shown.ladder.done(name)
         rung["counts"] = done.counts if done else ""  # evidence leads here where no code counts it
-
-
-def _exists(source: Any, module: str) -> bool:
-    try:
-        return bool(module_file(source, module))
-    except GpuGuideError:
-        return False
 
 
 def _code_in(cell: Sequence[nodes.Node]) -> Iterator[str]:
@@ -369,23 +334,25 @@ def _section(rung: nodes.Element) -> nodes.Element | None:
 def _table(shown: _Shown, targets: dict[str, str]) -> nodes.table:
     ladder = shown.ladder
     head = [ladder.results.size_name, *(size_words(size) for size in ladder.sizes), "gain"]
-    group = nodes.tgroup(cols=len(head))
-    columns = [nodes.colspec(colwidth=1) for _ in head]
-    columns[0]["stub"] = 1
-    group += columns
-    group += nodes.thead("", _row([[nodes.Text(words)] for words in head]))
-    body = nodes.tbody()
+    body = []
     for name in ladder.rows:
         times = [_shown_or(shown, ladder.time(name, size), "–") for size in ladder.sizes]
         row = _row([_name(shown, name, targets), *times, _shown_or(shown, ladder.gain(name), "")])
         row["classes"] += [] if name in ladder.rungs else ["gg-beside"]
         row["variant"] = name
-        for entry, size in zip(row.children[1:], ladder.sizes, strict=False):
-            if (name, size) in ladder.best and isinstance(entry, nodes.entry):
-                entry["classes"].append("gg-best")
-        body += row
-    group += body
-    return nodes.table("", group, classes=["gg-rungs"])
+        for entry, size in zip(list(row.findall(nodes.entry))[1:], ladder.sizes, strict=False):
+            entry["classes"] += ["gg-best"] if (name, size) in ladder.best else []
+        body.append(row)
+    table = _table_of(head, body, classes=["gg-rungs"])
+    next(table.findall(nodes.colspec))["stub"] = 1
+    return table
+
+
+def _table_of(head: Sequence[str], rows: Sequence[nodes.row], **attributes: Any) -> nodes.table:
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
+    group += nodes.thead("", _row([[nodes.Text(words)] for words in head]))
+    group += nodes.tbody("", *rows)
+    return nodes.table("", group, **attributes)
 
 
 def _row(cells: Sequence[Sequence[nodes.Node]]) -> nodes.row:
@@ -405,19 +372,19 @@ def _name(shown: _Shown, name: str, targets: dict[str, str]) -> list[nodes.Node]
     linked: nodes.Node = nodes.Text(label)
     if name in targets:
         linked = nodes.reference("", label, refid=targets[name], internal=True)
-    parts: list[nodes.Node] = [nodes.inline("", number, classes=["gg-no"]), nodes.Text(" "), linked]
     clock = ladder.results.variant(name).clock
-    said = ["a mistake on purpose"] if name in ladder.wrong else []
+    remarks = ["a mistake on purpose"] if name in ladder.wrong else []
     region = REGIONS[clock].column
-    said += [region] if clock != ladder.clock and region not in label else []
-    return [*parts, nodes.Text(f", {', '.join(said)}")] if said else parts
+    remarks += [region] if clock != ladder.clock and region not in label else []
+    after = [nodes.Text(f", {', '.join(remarks)}")] if remarks else []
+    return [nodes.inline("", number, classes=["gg-no"]), nodes.Text(" "), linked, *after]
 
 
 def _note(ladder: Ladder) -> nodes.paragraph:
     """Say what the columns hold."""
     clock = REGIONS[ladder.clock].sentence
-    others = ", unless the row names another clock" if _other_clocks(ladder) else ""
-    words = f"{clock[0].upper()}{clock[1:]}{others}. "
+    other = any(ladder.results.variant(name).clock != ladder.clock for name in ladder.rows)
+    words = f"{clock[0].upper()}{clock[1:]}{', unless the row names another clock' if other else ''}. "
     if len(ladder.rungs) > 1:
         most = "at the largest of these sizes that both reach" if len(ladder.sizes) > 1 else "at this size"
         words += f"Gain over the rung above, {most}. "
@@ -426,31 +393,21 @@ def _note(ladder: Ladder) -> nodes.paragraph:
     return nodes.paragraph("", words.strip(), classes=["gg-rungs-note"])
 
 
-def _other_clocks(ladder: Ladder) -> bool:
-    return any(ladder.results.variant(name).clock != ladder.clock for name in ladder.rows)
-
-
 def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
     ladder = shown.ladder
     clock = REGIONS[ladder.results.variant(name).clock].sentence
-    cells = []
     time, gain, done = ladder.last_time(name), ladder.gain(name), ladder.done(name)
-    if time is not None:
-        cells.append(_cell("time", clock, shown.number(time), _of_size(ladder, time)))
-    else:
-        cells.append(_cell("time", clock, nodes.Text("–"), "at no listed size"))
-    if gain is not None:
-        below = f"over {shown.label(ladder.above(name))}"
-        below += "" if gain == time or (time and gain.size == time.size) else f", {_of_size(ladder, gain)}"
-        cells.append(_cell("gain", "gain", shown.number(gain), below))
-    if done is not None:
-        small = nodes.inline("", "", classes=["gg-small"])
-        if done.share is not None:
-            small += [shown.number(done.share), nodes.Text(" of the ceiling")]
+    value, size = (shown.number(time), shown.size(time)) if time else (nodes.Text("–"), "at no listed size")
+    cells = [_strip_cell("time", clock, [value], [nodes.Text(size)])]
+    if gain:
+        over = f"over {shown.label(ladder.above(name))}"
+        over += "" if time and gain.size == time.size else f", {shown.size(gain)}"
+        cells.append(_strip_cell("gain", "gain", [shown.number(gain)], [nodes.Text(over)]))
+    if done:
+        small = [shown.number(done.share), nodes.Text(" of the ceiling")] if done.share else []
         if done.before:
-            small += [nodes.Text("; before: " if small.children else "before: "), *shown.numbers(done.before)]
-        cells.append(strip_cell("", "", *shown.numbers(done.cells), kind="work", title=done.words))
-        cells[-1] += [nodes.Text(" "), small] if small.children else []
+            small += [nodes.Text("; before: " if small else "before: "), *shown.numbers(done.before)]
+        cells.append(_strip_cell("work", done.words, shown.numbers(done.cells), small))
     if counter:
         cells.append(_counter_cell(shown, name, counter, time))
     return strip_node("", *cells, classes=["gg-strip"], strip=name)
@@ -458,32 +415,28 @@ def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
 
 def _counter_cell(shown: _Shown, name: str, counter: str, time: Cell | None) -> strip_cell:
     """Show a counter, and that of the rung above, at the size of the strip's time where it was read there."""
-    counted = {(each.variant, each.size): each for each in shown.recording.counters}
+    counted = {(cell.variant, cell.size): cell for cell in shown.recording.counters}
     sizes = sorted((size for variant, size in counted if variant == name), reverse=True)
-    size = time.size if time is not None and time.size in sizes else next(iter(sizes), 0)
-    cell = strip_cell("", "", kind="counter", title=COUNTERS[counter].words)
-    cell["counters"] = [counter] if size else []
-    study = shown.ladder.results.name
-    if not size:
-        cell += nodes.inline("", NOT_COUNTED, classes=["gg-unmeasured"])
-        return cell
-    cell += measured_number(shown.env, f"{study}[{name}, {size}].counter({counter})", shown.recording)
-    above = shown.ladder.above(name)
-    if (above, size) in counted and counter in counted[above, size].names:
-        key = f"{study}[{above}, {size}].counter({counter})"
-        small = nodes.inline("", "", nodes.Text("before: "), classes=["gg-small"])
-        small += measured_number(shown.env, key, shown.recording)
-        cell += [nodes.Text(" "), small]
+    title = COUNTERS[counter].words
+    if not sizes:
+        missing = nodes.inline("", NOT_COUNTED, classes=["gg-unmeasured"])
+        return _strip_cell("counter", title, [missing], [])
+    size, above = time.size if time and time.size in sizes else sizes[0], shown.ladder.above(name)
+
+    def number(variant: str) -> nodes.Node:
+        key = f"{shown.ladder.results.name}[{variant}, {size}].counter({counter})"
+        return measured_number(shown.env, key, shown.recording)
+
+    before = (above, size) in counted and counter in counted[above, size].names
+    small = [nodes.Text("before: "), number(above)] if before else []
+    cell = _strip_cell("counter", title, [number(name)], small)
+    cell["counters"] = [counter]
     return cell
 
 
-def _cell(kind: str, title: str, value: nodes.Node, below: str) -> strip_cell:
-    small = nodes.inline("", below, classes=["gg-small"])
-    return strip_cell("", "", value, nodes.Text(" "), small, kind=kind, title=title)
-
-
-def _of_size(ladder: Ladder, cell: Cell) -> str:
-    return f"{size_words(cell.size)} {ladder.results.size_name}"
+def _strip_cell(kind: str, title: str, value: list[nodes.Node], small: list[nodes.Node]) -> strip_cell:
+    below = [nodes.Text(" "), nodes.inline("", "", *small, classes=["gg-small"])] if small else []
+    return strip_cell("", "", *value, *below, kind=kind, title=title)
 
 
 def _visit_strip(writer: Any, node: strip_node) -> None:
@@ -495,10 +448,7 @@ def _depart_strip(writer: Any, _node: strip_node) -> None:
 
 
 def _visit_cell(writer: Any, node: strip_cell) -> None:
-    if not node.children:
-        raise nodes.SkipNode
-    kind = f"gg-strip-{node['kind']}"
-    writer.body.append(writer.starttag(node, "div", "", CLASS=kind))
+    writer.body.append(writer.starttag(node, "div", "", CLASS=f"gg-strip-{node['kind']}"))
     writer.body.append(f"<dt>{writer.encode(node['title'])}</dt><dd>")
 
 
@@ -506,19 +456,10 @@ def _depart_cell(writer: Any, _node: strip_cell) -> None:
     writer.body.append("</dd></div>\n")
 
 
-def _pass(_writer: Any, _node: nodes.Node) -> None:
-    """Other formats show the text alone."""
-
-
 def setup(app: Sphinx) -> None:
     """Register directives, nodes and the transform."""
-    app.setup_extension("gpuguide_docs.show.changed_lines")
-    plain = (_pass, _pass)
-    for node, written in (
-        (strip_node, (_visit_strip, _depart_strip)),
-        (strip_cell, (_visit_cell, _depart_cell)),
-    ):
-        app.add_node(node, html=written, latex=plain, text=plain, man=plain, texinfo=plain)
+    app.add_node(strip_node, html=(_visit_strip, _depart_strip))
+    app.add_node(strip_cell, html=(_visit_cell, _depart_cell))
     app.add_directive("rungs", RungsDirective)
     app.add_directive("rung", RungDirective)
     app.add_transform(LadderParts)

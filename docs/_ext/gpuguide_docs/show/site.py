@@ -1,11 +1,15 @@
-"""What roles, directives, exporter and lint read: pages, claims and the state of each recording."""
+"""What roles, directives, exporter and lint read: pages and the state of each recording."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+from docutils import nodes
+from sphinx import addnodes
 
 from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.pages.layout import Layout, layout_of
@@ -15,7 +19,6 @@ from gpuguide_docs.replay.drawn_cells import drawing_of
 from gpuguide_docs.replay.outputs import Drawing
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.replay.uses import note_use
-from gpuguide_docs.show.claims_toml import Claim, read_claims
 from gpuguide_docs.show.guide import states_of
 
 if TYPE_CHECKING:
@@ -24,13 +27,13 @@ if TYPE_CHECKING:
 
     from gpuguide.recordings.recording import Recording
 
-__all__ = ["Site", "setup", "site_of"]
+__all__ = ["Site", "link_to", "setup", "site_of"]
 
 _SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
 
 
 class Site:
-    """Pages, claims and recordings of one project; everything is read once."""
+    """Pages and recordings of one project; everything is read once."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -39,11 +42,6 @@ class Site:
     def pages(self) -> tuple[Page, ...]:
         """The pages in teaching order."""
         return read_pages(self.layout)
-
-    @cached_property
-    def claims(self) -> dict[str, Claim]:
-        """What the source documents claimed, by id."""
-        return read_claims(self.layout.docs / "claims.toml")
 
     def page(self, name: str) -> Page:
         """Find a page by its name."""
@@ -75,6 +73,22 @@ class Site:
         if state.shown is None:
             return None
         return replace(state.shown, facts={**state.shown.facts, **self.drawing(state).stated.facts})
+
+
+def link_to(
+    docname: str, kind: str, target: str, words: str, *, classes: Iterable[str] = ()
+) -> addnodes.pending_xref:
+    """Link from a document as the role ``doc``, ``ref`` or ``term`` does."""
+    return addnodes.pending_xref(
+        "",
+        nodes.inline(words, words, classes=[*classes]),
+        refdomain="std",
+        reftype=kind,
+        reftarget=target,
+        refexplicit=True,
+        refwarn=True,
+        refdoc=docname,
+    )
 
 
 def site_of(env: BuildEnvironment) -> Site:
