@@ -15,7 +15,7 @@ from gpuguide_docs.show.minutes import reading_of
 from gpuguide_docs.show.numbers import number_node
 
 LESSON = PAGES.replace("needs =", 'exercises = ["add_one"]\nneeds =', 1)
-MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "try_it", "folded_cells")))
+MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "try_it", "cells")))
 SCRIPT = '''"""
 First page
 ==========

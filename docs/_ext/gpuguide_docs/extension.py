@@ -28,7 +28,7 @@ MODULES = (
     "show.api_pages",
     "show.site",
     "show.numbers",
-    "show.folded_cells",
+    "show.cells",
     "show.evidence",
     "show.try_it",
     "show.tiles",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Sequence
 
 from docutils import nodes
@@ -15,6 +14,7 @@ from gpuguide_docs.downloads.exercise_cells import exercise_cells
 from gpuguide_docs.downloads.kernel_cells import KernelCells
 from gpuguide_docs.downloads.markdown import code_node, escape, markdown_node, ready_node
 from gpuguide_docs.pages.cells import Cell
+from gpuguide_docs.show.cells import cell_node
 from gpuguide_docs.show.exercise_pool import exercise_id, find_exercise, home_of
 from gpuguide_docs.show.kernel import shown_source
 from gpuguide_docs.show.module_source import ModuleSource
@@ -25,7 +25,6 @@ from gpuguide_docs.show.site import Site
 
 __all__ = ["PageTranslation"]
 
-_GENERATED = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (\d+)-")
 # The first cell says these things, or the site alone can show them.
 _LEFT_OUT_TEXT = "gg-byline gg-measured-card only-dark page-draft page-stale page-unmeasured"
 _LEFT_OUT = frozenset(_LEFT_OUT_TEXT.split())
@@ -76,18 +75,12 @@ class PageTranslation:
         return ModuleSource(self._site.layout.source, module)
 
     def _put_cells(self, document: nodes.document, cells: Sequence[Cell]) -> None:
-        """Put cells in the place of what sphinx-gallery made of them, which ends at its next comment."""
+        """Put the cells of a download in the place of the cells that the page shows."""
         code = {cell.lineno: cell for cell in cells if cell.is_code}
-        for comment in list(document.findall(nodes.comment)):
-            cell = code.get(_line(comment))
-            if cell is None or comment.parent is None:
-                continue
-            siblings = comment.parent.children
-            first = siblings.index(comment)
-            after = (i for i, node in enumerate(siblings[first + 1 :], first + 1) if _line(node))
-            last = next(after, len(siblings))
+        for node in list(document.findall(cell_node)):
+            cell = code[node["lineno"]]
             shown = [] if cell.kind == "comment" else [code_node("", code=cell.content.strip("\n"))]
-            comment.parent[first:last] = shown
+            node.replace_self(shown)
 
     def _replace(self, parent: nodes.Element) -> None:
         for node in list(parent.children):
@@ -228,9 +221,3 @@ def _code(cell: nodes.Element) -> str:
     assert shown is not None, "a code cell shows its code"
     code: str = shown.astext()
     return code
-
-
-def _line(node: nodes.Node) -> int:
-    """Give the line of the script from which sphinx-gallery took what stands below its comment; else 0."""
-    found = _GENERATED.match(node.astext()) if isinstance(node, nodes.comment) else None
-    return int(found[1]) if found else 0

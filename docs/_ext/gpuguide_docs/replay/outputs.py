@@ -18,8 +18,7 @@ __all__ = [
     "Output",
     "Picture",
     "admonition",
-    "comment",
-    "folded_cell",
+    "cell_directive",
     "image",
     "literal",
     "raw_html",
@@ -104,16 +103,11 @@ def chart(pictures: str) -> str:
     return f"\n.. container:: gg-chart\n\n{_indented(pictures.strip())}\n\n"
 
 
-def comment(text: str) -> str:
-    """Write one line that readers do not see."""
-    return f"\n..\n{_INDENT}{text}\n\n"
-
-
-def folded_cell(title: str, *, at_end: bool = False, wrong: bool = False, code_only: bool = False) -> str:
-    """Have the cell above folded."""
-    flags = {"at-end": at_end, "wrong": wrong, "code-only": code_only}
-    options = "".join(f"{_INDENT}:{flag}:\n" for flag, given in flags.items() if given)
-    return f"\n.. folded-cell:: {title}\n{options}\n"
+def cell_directive(lineno: int, code: str, output: str, options: Iterable[str]) -> str:
+    """Show a cell: its code, and below it the reST of what it put out."""
+    head = "".join(f"{_INDENT}:{option}\n" for option in options)
+    body = f".. code-block:: Python\n\n{_indented(code)}\n\n{output}"
+    return f".. cell:: {lineno}\n{head}\n{_indented(body)}\n"
 
 
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
