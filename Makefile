@@ -29,7 +29,7 @@ REFERENCE := $(OUT)/reference/ready
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # All builders share the documents that one of them read, so `make doctest` after `make html` reads none again.
 AXE_VERSION := 4.14.1
-SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
+SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
 # Where an environment forbids Python to keep compiled modules, each of the tests' many processes would compile
 # Sphinx and the rest anew.

@@ -18,7 +18,6 @@ __all__ = ["MODULES", "setup"]
 
 #: Modules with a ``setup(app)`` of their own, in the order in which they are set up.
 MODULES = (
-    "pages.on_all_cores",
     "replay.seams",
     "replay.sweep",
     "replay.uses",

@@ -80,7 +80,6 @@ class Gallery:
         self.states = states
         self.draft = draft
         self.kept: set[Path] = set()
-        self.wait_for_figures: Callable[[], object] = list
 
     def install(self) -> None:
         """Put the replacements in place of sphinx-gallery's functions and texts."""
@@ -238,12 +237,8 @@ def _begin(app: Sphinx) -> None:
     gallery.install()
     if not draft:
         _stop_if_damaged(states)
-    gallery.wait_for_figures = draw_ahead(states, 1 if draft else app.parallel)
+        draw_ahead(states, app.parallel)
     app.gpuguide_gallery = gallery  # type: ignore[attr-defined]
-
-
-def _wait(app: Sphinx) -> None:
-    app.gpuguide_gallery.wait_for_figures()  # type: ignore[attr-defined]
 
 
 def setup(app: Sphinx) -> None:
@@ -257,4 +252,3 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("gpuguide_draft", "", "env", str)
     # sphinx-gallery generates at the default priority, 500.
     app.connect("builder-inited", _begin, priority=20)
-    app.connect("builder-inited", _wait, priority=490)
