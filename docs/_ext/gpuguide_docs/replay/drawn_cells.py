@@ -43,7 +43,7 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "7"
+_SCHEMA = "8"
 _STATES_A_FACT = re.compile(r"\b(?:fact|explained)\(")
 
 
@@ -145,7 +145,7 @@ def draw(
     if not cells:
         return Drawing()
     folder = _folder(states, page, cells, digest)
-    kept = _load(folder, page, states, len(cells))
+    kept = _load(folder, page, states)
     if kept is not None:
         return kept
     try:
@@ -235,7 +235,7 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
         save_outputs(folder, drawing.outputs, reads, drawing.stated)
 
 
-def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | None:
+def _load(folder: Path, page: str, states: States) -> Drawing | None:
     """Read what was kept; an entry that is damaged is dropped."""
     if folder in states.kept:
         return states.kept[folder]
@@ -243,8 +243,6 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
         return None
     try:
         outputs, reads, stated = read_kept(folder)
-        if len(outputs) != n_cells:
-            raise RecordingError(f"expected outputs of {n_cells} cells, got {len(outputs)}")
         for path, digest in reads:
             read = Path(path)
             if recordings.digest(read) != digest or _waits(read, page, states):
@@ -279,7 +277,7 @@ def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
             continue
         cells = _drawn_cells(script)
         folder = _folder(states, page.name, cells, states[page.name].digest)
-        if cells and _load(folder, page.name, states, len(cells)) is None:
+        if cells and _load(folder, page.name, states) is None:
             found.append((page, cells))
     return sorted(found, key=lambda item: -len(item[1]))
 
