@@ -46,7 +46,6 @@ class ReplayedPage:
 
     blocks: tuple[Block, ...]
     names: dict[str, list[dict[str, Any]]]
-    figures: tuple[Path, ...]
     pictures: tuple[Picture, ...]
 
 
@@ -80,7 +79,6 @@ def replay(
     return ReplayedPage(
         (first, *rest),
         page_names((cell.content for cell in cells if cell.is_code), stored, results),
-        tuple(folder.written),
         tuple(folder.pictures),
     )
 
