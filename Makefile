@@ -27,7 +27,7 @@ WHEEL := $(OUT)/wheel/ready
 # some tests wait for a browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 AXE_VERSION := 4.14.1
-SPHINX := $(PY) -m gpuguide_docs.commands.build -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
+SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
 
 # Where an environment forbids Python to keep compiled modules, each of the tests' many processes would compile
 # Sphinx and the rest anew.

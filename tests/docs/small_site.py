@@ -13,9 +13,11 @@ from gpuguide.recordings.keys import Key
 from gpuguide.recordings.recording import Recording
 from gpuguide.results.records import Fact, Provenance
 from gpuguide.results.sample import sample_results
+from gpuguide_docs.pages.cells import read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.replay import uses
 from gpuguide_docs.replay.outputs import Drawing
+from gpuguide_docs.replay.replay import cell_block
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show import site
 
@@ -178,17 +180,13 @@ def write(root: Path, files: dict[str, str]) -> Layout:
 
 
 def generated(script: Path, output: str = "") -> str:
-    """What sphinx-gallery makes of a script each of whose cells has this output."""
-    from sphinx_gallery.gen_rst import rst_blocks
-    from sphinx_gallery.py_source_parser import split_code_and_text_blocks
-
-    _, blocks = split_code_and_text_blocks(str(script))
-    outputs = [output if block.type == "code" else "" for block in blocks]
-    return rst_blocks(blocks, outputs, {}, {"line_numbers": False})
+    """What is made of a script each of whose cells has this output."""
+    cells = read_cells(script)
+    return "\n\n".join(cell_block(cell, output) if cell.is_code else cell.content for cell in cells)
 
 
 MODULES = (
-    *("show.site", "show.numbers", "show.card", "show.kernel", "show.rungs", "show.study"),
+    *("show.site", "show.numbers", "show.cells", "show.card", "show.kernel", "show.rungs", "show.study"),
     "show.pictures",
 )
 

@@ -19,15 +19,17 @@ First page
 What is measured?
 
 ..
-   outputs digest
-
-.. GENERATED FROM PYTHON SOURCE LINES 7-9
+   A comment.
 
 The answer.
 
 More of the answer.
 
-.. GENERATED FROM PYTHON SOURCE LINES 10-12
+.. cell:: 10
+
+   .. code-block:: Python
+
+      x = 1
 
 Not the answer.
 
@@ -61,7 +63,7 @@ def test_the_byline_stands_under_the_answer(tmp_path, monkeypatch):
     text = text_of(html)
     byline = (
         "1 min · needs 1 GPU, 4 GB | measured on NVIDIA H200, one machine start, 21 November 2026, "
-        "results checked, details | notebook · script Not the answer."
+        "results checked, details | notebook · script x = 1 Not the answer."
     )
     assert f"The answer. More of the answer. {byline}" in text
     assert '<p class="gg-question">What is measured?</p>' in html

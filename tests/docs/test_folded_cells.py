@@ -134,7 +134,6 @@ def test_a_page_folds_what_draws_below_the_caption_and_what_claims_at_the_end(ma
 def test_without_headers_only_what_draws_is_folded(unfolded):
     titles = re.findall(r'gg-cell">\s*<summary>\s*([^<]*)</summary>', unfolded)
     assert titles == ["Code of this chart", "What is claimed of these results"]
-    assert "folded-cell" not in unfolded
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,7 @@ from gpuguide_docs.show.card import minutes_of
 from gpuguide_docs.show.folded import fold
 
 LESSON = PAGES.replace("needs =", 'exercises = ["add_one"]\nneeds =', 1)
-MORE = (
-    "sphinx_design",
-    *(f"gpuguide_docs.show.{name}" for name in ("evidence", "exercises", "folded_cells")),
-)
+MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "exercises", "cells")))
 SCRIPT = '''"""
 First page
 ==========

@@ -1,71 +1,16 @@
 """What several processes do in a build is what one would do."""
 
-import os
 import shutil
 import subprocess
-import time
 
 import pytest
 from mini_project import Project, tree
-from sphinx.errors import SphinxParallelError
-from sphinx.util.parallel import ParallelTasks
 
-from gpuguide_docs.pages.on_all_cores import longest_first, on_all_cores, share_out
 from gpuguide_docs.replay.drawn_cells import draw_ahead, pages_to_draw
 from gpuguide_docs.replay.states import States
 from gpuguide_docs.show.guide import GpuGuide
 
 DRAWN_TOO = "\n# %%\n\n# draw\ngg.plot_time(gg.load('toy', root=ROOT).studies['sums'])\n"
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_results_stand_in_the_order_of_the_pieces(workers):
-    assert on_all_cores([lambda i=i: i * i for i in range(5)], workers) == [0, 1, 4, 9, 16]
-
-
-def test_pieces_run_in_processes_of_their_own():
-    assert os.getpid() not in on_all_cores([os.getpid] * 3, 2)
-
-
-def test_an_error_in_a_process_comes_back():
-    with pytest.raises(SphinxParallelError, match="ZeroDivisionError"):
-        on_all_cores([lambda: 1 // 0, lambda: 1], 2)
-
-
-def test_an_error_comes_back_though_the_process_ended_before_the_next_was_started(monkeypatch):
-    """Sphinx terminates all tasks then, and forgets the error."""
-    add = ParallelTasks.add_task
-
-    def add_late(self, *args, **options):
-        time.sleep(0.2)
-        add(self, *args, **options)
-
-    monkeypatch.setattr(ParallelTasks, "add_task", add_late)
-    with pytest.raises(SphinxParallelError, match="ZeroDivisionError"):
-        on_all_cores([lambda: 1 // 0, lambda: 1], 2)
-
-
-@pytest.mark.parametrize(("n", "workers"), [(0, 2), (1, 2), (7, 3), (138, 1), (138, 2), (138, 9)])
-def test_sharing_out_loses_and_doubles_no_item(n, workers):
-    taken = share_out(range(n), workers, list)
-    assert sorted(item for items in taken for item in items) == list(range(n))
-
-
-def test_a_process_that_is_busy_leaves_the_rest_to_the_others():
-    def work(items):
-        done = []
-        for item in items:
-            done.append(item)
-            time.sleep(1 if item == 0 else 0)
-        return done
-
-    assert [0] in share_out(range(9), 2, work)
-
-
-def test_long_documents_come_first(tmp_path):
-    for name, size in (("a", 1), ("b", 30), ("c", 2), ("d", 1)):
-        (tmp_path / name).write_bytes(b"." * size)
-    assert longest_first("dcba", lambda name: tmp_path / name) == ["b", "c", "a", "d"]
 
 
 @pytest.fixture
@@ -79,16 +24,16 @@ def two_drawn(project):
 
 
 def test_pages_are_drawn_ahead_as_they_would_be_at_their_turn(two_drawn):
-    assert draw_ahead(two_drawn, 1)() == []
-    assert sorted(draw_ahead(two_drawn, 2)()) == ["pictures", "toy"]
+    draw_ahead(two_drawn, 1)
+    assert sorted(page.name for page, _ in pages_to_draw(two_drawn)) == ["pictures", "toy"]
+    draw_ahead(two_drawn, 2)
     assert pages_to_draw(two_drawn) == []
-    assert draw_ahead(two_drawn, 2)() == []
 
 
 def test_a_cell_that_fails_is_left_to_its_page(two_drawn):
     script = two_drawn.layout.script("later", "pictures")
     script.write_text(script.read_text().replace("gg.plot_time(", "gg.no_such_chart("))
-    assert len(draw_ahead(two_drawn, 2)()) == 2
+    draw_ahead(two_drawn, 2)
     assert [page.name for page, _ in pages_to_draw(two_drawn)] == ["pictures"]
 
 

@@ -18,7 +18,6 @@ __all__ = ["MODULES", "setup"]
 
 #: Modules with a ``setup(app)`` of their own, in the order in which they are set up.
 MODULES = (
-    "pages.on_all_cores",
     "replay.seams",
     "replay.sweep",
     "replay.uses",
@@ -26,7 +25,7 @@ MODULES = (
     "show.api_pages",
     "show.site",
     "show.numbers",
-    "show.folded_cells",
+    "show.cells",
     "show.evidence",
     "show.tiles",
     "show.card",

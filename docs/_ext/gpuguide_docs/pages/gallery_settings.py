@@ -8,7 +8,7 @@ from typing import Any
 from sphinx.errors import ExtensionError
 
 from gpuguide_docs.pages.layout import Layout
-from gpuguide_docs.pages.pages_toml import read_pages
+from gpuguide_docs.pages.pages_toml import read_pages, read_sections
 
 __all__ = ["GALLERY", "ListedOrder", "gallery_conf"]
 
@@ -45,6 +45,11 @@ def gallery_conf(layout: Layout) -> dict[str, Any]:
         "filename_pattern": r"\.py$",
         "ignore_pattern": r"(^|/)_",
         "plot_gallery": False,
+        "subsection_order": [
+            *(f"../{layout.examples.name}/{section.name}" for section in read_sections(layout)),
+            # What tools leave there, such as .ruff_cache.
+            "*",
+        ],
         "within_subsection_order": ListedOrder(tuple(page.name for page in read_pages(layout))),
         "doc_module": ("gpuguide",),
         # Only then does sphinx-gallery pass on what stands in for a script's variables: the replayed page.

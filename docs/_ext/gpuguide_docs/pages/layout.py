@@ -58,7 +58,7 @@ class Layout:
 
     @property
     def cache(self) -> Path:
-        """What may be thrown away at any time: drawn figures, recordings that were checked."""
+        """What may be thrown away at any time: drawn figures, recordings that were read and compared."""
         return self.root / ".cache"
 
     @property

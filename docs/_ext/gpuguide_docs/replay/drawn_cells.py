@@ -16,11 +16,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx.util.parallel import ParallelTasks, parallel_available
+
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
-from gpuguide_docs.pages.on_all_cores import begin
 from gpuguide_docs.pages.pages_toml import Page
 from gpuguide_docs.record.execution import CellError, run_cell, value_text
 from gpuguide_docs.replay.guide import Guide, PageCells
@@ -42,7 +43,7 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "7"
+_SCHEMA = "8"
 _STATES_A_FACT = re.compile(r"\b(?:fact|explained)\(")
 
 
@@ -144,7 +145,7 @@ def draw(
     if not cells:
         return Drawing()
     folder = _folder(states, page, cells, digest)
-    kept = _load(folder, page, states, len(cells))
+    kept = _load(folder, page, states)
     if kept is not None:
         return kept
     try:
@@ -234,7 +235,7 @@ def _keep(folder: Path, drawing: Drawing, reads: Mapping[str, str]) -> None:
         save_outputs(folder, drawing.outputs, reads, drawing.stated)
 
 
-def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | None:
+def _load(folder: Path, page: str, states: States) -> Drawing | None:
     """Read what was kept; an entry that is damaged is dropped."""
     if folder in states.kept:
         return states.kept[folder]
@@ -242,8 +243,6 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
         return None
     try:
         outputs, reads, stated = read_kept(folder)
-        if len(outputs) != n_cells:
-            raise RecordingError(f"expected outputs of {n_cells} cells, got {len(outputs)}")
         for path, digest in reads:
             read = Path(path)
             if recordings.digest(read) != digest or _waits(read, page, states):
@@ -255,19 +254,18 @@ def _load(folder: Path, page: str, states: States, n_cells: int) -> Drawing | No
     return states.kept[folder]
 
 
-def draw_ahead(states: States, workers: int) -> Callable[[], list[str]]:
-    """Begin to draw the pages whose figures are not kept, several at once, so that replay finds them."""
-    pages = pages_to_draw(states) if workers > 1 else []
-    if pages:
-        # The forked processes share what is imported here.
-        import matplotlib.pyplot  # noqa: F401
-    drawn = begin(pages, workers, partial(_draw_pages, states))
+def draw_ahead(states: States, workers: int) -> None:
+    """Draw the pages whose figures are not kept, several at once, so that replay finds them."""
+    pages = pages_to_draw(states)
+    if workers < 2 or len(pages) < 2 or not parallel_available:
+        return
+    # The forked processes share what is imported here.
+    import matplotlib.pyplot  # noqa: F401
 
-    def wait() -> list[str]:
-        drawn()
-        return [page.name for page, _ in pages]
-
-    return wait
+    tasks = ParallelTasks(workers)
+    for page, cells in pages:
+        tasks.add_task(partial(_draw_page, states, page), cells)
+    tasks.join()
 
 
 def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
@@ -279,7 +277,7 @@ def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
             continue
         cells = _drawn_cells(script)
         folder = _folder(states, page.name, cells, states[page.name].digest)
-        if cells and _load(folder, page.name, states, len(cells)) is None:
+        if cells and _load(folder, page.name, states) is None:
             found.append((page, cells))
     return sorted(found, key=lambda item: -len(item[1]))
 
@@ -288,10 +286,9 @@ def _drawn_cells(script: Path) -> tuple[Cell, ...]:
     return tuple(cell for cell in read_cells(script) if cell.kind == "drawn")
 
 
-def _draw_pages(states: States, pages: Iterator[tuple[Page, tuple[Cell, ...]]]) -> None:
-    for page, cells in pages:
-        state = states[page.name]
-        assert state.recording is not None
-        # Replay meets an error again, at the page's turn, and reports it with its line.
-        with suppress(CellError):
-            draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))
+def _draw_page(states: States, page: Page, cells: tuple[Cell, ...]) -> None:
+    state = states[page.name]
+    assert state.recording is not None
+    # Replay meets an error again, at the page's turn, and reports it with its line.
+    with suppress(CellError):
+        draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))

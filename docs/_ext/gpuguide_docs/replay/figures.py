@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.replay.outputs import Picture, chart, image
+
+if TYPE_CHECKING:
+    from gpuguide_docs.replay.states import States
 
 __all__ = ["PLAIN_THUMBNAIL", "FigureFolder", "shown_drawing", "write_thumbnail"]
 
@@ -33,7 +37,6 @@ class FigureFolder:
         self.folder = folder
         self.page = page
         self.dark = dark
-        self.written: list[Path] = []
         self.pictures: list[Picture] = []
 
     def add(self, picture: Picture) -> str:
@@ -56,7 +59,6 @@ class FigureFolder:
     def _write(self, name: str, data: bytes) -> str:
         path = self.folder / name
         write_if_changed(path, data)
-        self.written.append(path)
         return "/" + path.relative_to(self.docs).as_posix()
 
 
@@ -67,10 +69,21 @@ def shown_drawing(source: str, docs: Path) -> str:
     return next((name for name in names if (drawings / f"{name}.svg").is_file()), "")
 
 
-def write_thumbnail(folder: Path, page: str, light: bytes, dark: bytes) -> list[Path]:
-    """Write the thumbnail that tiles and the reference's galleries show, and its dark twin."""
-    stem = f"sphx_glr_{page}_thumb"
-    twins = {folder / f"{stem}.svg": light, folder / f"{stem}-dark.svg": dark}
-    for path, data in twins.items():
-        write_if_changed(path, data)
-    return list(twins)
+def write_thumbnail(target: Path, script: Path, states: States, pictures: Sequence[Picture]) -> None:
+    """Write what sphinx-gallery makes the thumbnail of a page, and the dark twin of that.
+
+    It is the page's drawing, else its first chart as it is drawn for phones.
+    """
+    docs = states.layout.docs
+    if drawing := shown_drawing(script.read_text(encoding="utf-8"), docs):
+        twins = (docs / "_static" / "drawings" / f"{drawing}{end}.svg" for end in ("", "-dark"))
+        light, dark = (path.read_bytes() for path in twins)
+    elif pictures:
+        light = pictures[0].narrow or pictures[0].data
+        dark = states.guide.dark(light)
+    else:
+        # So that a page never keeps a figure of other code.
+        light = dark = PLAIN_THUMBNAIL
+    images = target.parent / "images"
+    write_if_changed(images / f"sphx_glr_{script.stem}_001.svg", light)
+    write_if_changed(images / "thumb" / f"sphx_glr_{script.stem}_thumb-dark.svg", dark)

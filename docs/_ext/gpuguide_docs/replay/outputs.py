@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuguide.errors import RecordingError
 from gpuguide.recordings.plain import dumps, loads
 from gpuguide.recordings.recording import Stated
 from gpuguide_docs.pages.files import write_if_changed
@@ -18,8 +17,7 @@ __all__ = [
     "Output",
     "Picture",
     "admonition",
-    "comment",
-    "folded_cell",
+    "cell_directive",
     "image",
     "literal",
     "raw_html",
@@ -29,11 +27,6 @@ __all__ = [
 ]
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
-# Control characters have no place in HTML; tab and line break do.
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-# What str.splitlines takes for the end of a line.
-_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _INDENT = "   "
 
 
@@ -68,13 +61,9 @@ class Drawing:
         return hashlib.sha256(repr(self.stated).encode()).hexdigest()
 
 
-def _lines(text: str) -> Iterable[str]:
-    # str.splitlines knows every line break that docutils knows, so that no line escapes the indentation.
-    return (_CONTROL.sub("\N{REPLACEMENT CHARACTER}", line) for line in text.splitlines())
-
-
 def _indented(text: str) -> str:
-    return "\n".join(_INDENT + line if line.strip() else "" for line in _lines(text))
+    # str.splitlines knows every line break that docutils knows, so that no line escapes the indentation.
+    return "\n".join(_INDENT + line if line.strip() else "" for line in text.splitlines())
 
 
 def literal(text: str) -> str:
@@ -95,8 +84,7 @@ def raw_html(html: str) -> str:
 
 def image(path: str, alt: str, classes: str) -> str:
     """Show a picture."""
-    words = " ".join(" ".join(_lines(alt)).split())
-    return f"\n.. image:: {path}\n{_INDENT}:alt: {words}\n{_INDENT}:class: {classes}\n\n"
+    return f"\n.. image:: {path}\n{_INDENT}:alt: {' '.join(alt.split())}\n{_INDENT}:class: {classes}\n\n"
 
 
 def chart(pictures: str) -> str:
@@ -104,16 +92,11 @@ def chart(pictures: str) -> str:
     return f"\n.. container:: gg-chart\n\n{_indented(pictures.strip())}\n\n"
 
 
-def comment(text: str) -> str:
-    """Write one line that readers do not see."""
-    return f"\n..\n{_INDENT}{text}\n\n"
-
-
-def folded_cell(title: str, *, at_end: bool = False, wrong: bool = False, code_only: bool = False) -> str:
-    """Have the cell above folded."""
-    flags = {"at-end": at_end, "wrong": wrong, "code-only": code_only}
-    options = "".join(f"{_INDENT}:{flag}:\n" for flag, given in flags.items() if given)
-    return f"\n.. folded-cell:: {title}\n{options}\n"
+def cell_directive(lineno: int, code: str, output: str, options: Iterable[str]) -> str:
+    """Show a cell: its code, and below it the reST of what it put out."""
+    head = "".join(f"{_INDENT}:{option}\n" for option in options)
+    body = f".. code-block:: Python\n\n{_indented(code)}\n\n{output}"
+    return f".. cell:: {lineno}\n{head}\n{_indented(body)}\n"
 
 
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
@@ -123,25 +106,22 @@ def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:
 
 
 def _plain(text: str) -> str:
-    escaped = re.sub(r"([\\`*_|:<>\[\]#.+-])", r"\\\1", " ".join(" ".join(_lines(text)).split()))
+    escaped = re.sub(r"([\\`*_|:<>\[\]#.+-])", r"\\\1", " ".join(text.split()))
     return escaped or "\\ "
 
 
 @dataclass(frozen=True)
 class _KeptPicture:
     file: str
-    sha256: str
     alt: str
-    # Of the narrow twin; empty where there is none.
-    narrow_sha256: str
+    # Whether there is a narrow twin.
+    narrow: bool
 
 
 @dataclass(frozen=True)
 class _KeptOutput:
-    """Texts by lines."""
-
-    stdout: tuple[str, ...]
-    html: tuple[str, ...]
+    stdout: str
+    html: str
     pictures: tuple[_KeptPicture, ...]
 
 
@@ -164,31 +144,22 @@ def save_outputs(
     stated: Stated | None = None,
 ) -> None:
     """Keep outputs in a folder; its ``outputs.json`` is written last, so that half of them never count."""
-    files: dict[str, bytes] = {}
-    cells: list[_KeptOutput | None] = []
-    for i, output in enumerate(outputs):
-        if output is None:
-            cells.append(None)
-            continue
-        named = {f"{i}-{k}.svg": picture for k, picture in enumerate(output.pictures)}
-        files |= {name: picture.data for name, picture in named.items()}
-        files |= {_narrow(name): picture.narrow for name, picture in named.items() if picture.narrow}
-        pictures = (
-            _KeptPicture(name, _sha256(each.data), each.alt, _sha256(each.narrow) if each.narrow else "")
-            for name, each in named.items()
-        )
-        cells.append(_KeptOutput(_stored(output.stdout), _stored(output.html), tuple(pictures)))
-    text = dumps(_Kept(tuple((reads or {}).items()), stated or Stated(), tuple(cells)))
-    for name, data in files.items():
-        write_if_changed(folder / name, data)
+    cells = tuple(
+        None if output is None else _kept_output(folder, i, output) for i, output in enumerate(outputs)
+    )
+    text = dumps(_Kept(tuple((reads or {}).items()), stated or Stated(), cells))
     write_if_changed(folder / _OUTPUTS, text)
 
 
-def _stored(text: str) -> tuple[str, ...]:
-    # `literal` shows no colours, every kind of line break as one, and control characters by this mark.
-    plain = _BREAKS.sub("\n", _ANSI.sub("", text))
-    plain = _ODD.sub("\N{REPLACEMENT CHARACTER}", plain)
-    return tuple(plain.split("\n"))
+def _kept_output(folder: Path, i: int, output: Output) -> _KeptOutput:
+    pictures = []
+    for k, picture in enumerate(output.pictures):
+        kept = _KeptPicture(f"{i}-{k}.svg", picture.alt, bool(picture.narrow))
+        write_if_changed(folder / kept.file, picture.data)
+        if picture.narrow:
+            write_if_changed(folder / _narrow(kept.file), picture.narrow)
+        pictures.append(kept)
+    return _KeptOutput(output.stdout, output.html, tuple(pictures))
 
 
 def read_outputs(folder: Path) -> tuple[Output | None, ...]:
@@ -204,24 +175,16 @@ def read_kept(folder: Path) -> tuple[tuple[Output | None, ...], tuple[tuple[str,
 
 
 def _output(folder: Path, cell: _KeptOutput) -> Output:
-    pictures = []
-    for each in cell.pictures:
-        data = _kept_svg(folder / each.file, each.sha256)
-        narrow = _kept_svg(folder / _narrow(each.file), each.narrow_sha256) if each.narrow_sha256 else b""
-        pictures.append(Picture(data, each.alt, narrow))
-    return Output("\n".join(cell.stdout), "\n".join(cell.html), tuple(pictures))
+    pictures = (
+        Picture(
+            (folder / kept.file).read_bytes(),
+            kept.alt,
+            (folder / _narrow(kept.file)).read_bytes() if kept.narrow else b"",
+        )
+        for kept in cell.pictures
+    )
+    return Output(cell.stdout, cell.html, tuple(pictures))
 
 
 def _narrow(name: str) -> str:
     return f"{name.removesuffix('.svg')}-narrow.svg"
-
-
-def _kept_svg(path: Path, sha256: str) -> bytes:
-    data = path.read_bytes()
-    if _sha256(data) != sha256:
-        raise RecordingError("the picture is another than was kept", file=path.name)
-    return data
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,7 @@ from gpuguide_docs.replay.outputs import (
     Output,
     Picture,
     admonition,
-    comment,
-    folded_cell,
+    cell_directive,
     literal,
     raw_html,
 )
@@ -30,7 +28,7 @@ from gpuguide_docs.replay.states import PageState, States
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import CellOutput, Recording
 
-__all__ = ["ReplayedPage", "replay"]
+__all__ = ["ReplayedPage", "cell_block", "replay"]
 
 _NOT_DRAWN = "The chart that this code draws appears once the page is measured."
 #: Titles of drawn cells that are folded and name none.
@@ -44,12 +42,10 @@ _DRAFT = admonition(
 
 @dataclass(frozen=True)
 class ReplayedPage:
-    """A page ready for sphinx-gallery."""
+    """A page ready for sphinx-gallery: all its blocks are text, of which cells of code are a directive."""
 
     blocks: tuple[Block, ...]
-    outputs: tuple[str, ...]
     names: dict[str, list[dict[str, Any]]]
-    figures: tuple[Path, ...]
     pictures: tuple[Picture, ...]
 
 
@@ -69,23 +65,20 @@ def replay(
     if draft is None:
         drawing = _draw(states, state, script, cells)
         outputs = _outputs(state, cells, drawing)
-    rendered = tuple(
-        _folded(cell, output) + (_render(output, folder) if output else _note(cell))
-        for cell, output in zip(cells, outputs, strict=True)
-    )
     stored: tuple[CodeName, ...] = ()
     results: tuple[str, ...] = ()
     if state.shown is not None:
         stored = tuple(_code_name(name) for cell in state.shown.cells for name in cell.names)
         results = tuple(state.shown.names)
-    above = (_DRAFT if draft is not None else _banner(state)) + comment(
-        "outputs " + _digest(state, drawing, outputs)
+    first, *rest = (
+        Block("text", _shown(cell, output, folder) if cell.is_code else cell.content, cell.lineno)
+        for cell, output in zip(cells, outputs, strict=True)
     )
+    above = _DRAFT if draft is not None else _banner(state)
+    first = first._replace(content=f"{first.content.rstrip()}\n\n{above}")
     return ReplayedPage(
-        tuple(_shown(cell, above) for cell in cells),
-        rendered,
+        (first, *rest),
         page_names((cell.content for cell in cells if cell.is_code), stored, results),
-        tuple(folder.written),
         tuple(folder.pictures),
     )
 
@@ -125,41 +118,28 @@ def _code_name(stored: Sequence[Any]) -> CodeName:
     return CodeName(used, module, name, short, is_class in (True, "True", "class"))
 
 
-def _render(output: Output, folder: FigureFolder) -> str:
-    pictures = "".join(folder.add(picture) for picture in output.pictures)
-    return f"\n{pictures}{literal(output.stdout)}{raw_html(output.html)}\n"
+def _shown(cell: Cell, output: Output | None, folder: FigureFolder) -> str:
+    if output is not None:
+        rst = "".join(folder.add(picture) for picture in output.pictures)
+        rst += literal(output.stdout) + raw_html(output.html)
+    else:
+        rst = f".. container:: not-measured\n\n   {_NOT_DRAWN}\n\n" if cell.kind == "drawn" else ""
+    # What shows neither chart nor table states claims or facts.
+    states = output is not None and not (output.pictures or output.html)
+    return cell_block(cell, rst, states=states)
 
 
-def _folded(cell: Cell, output: Output | None) -> str:
+def cell_block(cell: Cell, output: str, *, states: bool = False) -> str:
+    """Write a cell of code, with the reST of what it put out, as the page shows it."""
+    code, options = cell.body, ["wrong:"] if cell.is_wrong else []
     if cell.kind == "drawn":
-        # What shows neither chart nor table states claims or facts.
-        states = output is not None and not (output.pictures or output.html)
-        return folded_cell(cell.title or (_STATED if states else _CHART), at_end=states, code_only=not states)
-    if cell.place == "open":
-        return ""
-    return folded_cell(cell.title, at_end=cell.place == "end", wrong=cell.is_wrong)
-
-
-def _note(cell: Cell) -> str:
-    return f"\n.. container:: not-measured\n\n   {_NOT_DRAWN}\n\n" if cell.kind == "drawn" else ""
-
-
-def _shown(cell: Cell, above: str) -> Block:
-    kind = "code" if cell.is_code else "text"
-    content = cell.body
-    if cell.kind == "drawn":
-        content = "\n".join(line for line in content.split("\n") if not line.strip().startswith(DRAW))
-    elif cell.kind == "text" and cell.index == 0:
-        # The digest makes Sphinx read the page again when a recording or a figure alone changed.
-        content = f"{content.rstrip()}\n\n{above}"
-    return Block(kind, content, cell.lineno)
-
-
-def _digest(state: PageState, drawing: Drawing, outputs: Sequence[Output | None]) -> str:
-    whole = hashlib.sha256(f"{state.fingerprint} {drawing.fingerprint}".encode())
-    for output in outputs:
-        whole.update(repr(output).encode())
-    return whole.hexdigest()[:32]
+        code = "\n".join(line for line in code.split("\n") if not line.strip().startswith(DRAW))
+        options.append(f"fold: {cell.title or (_STATED if states else _CHART)}")
+        options.append("at-end:" if states else "code-only:")
+    elif cell.place != "open":
+        options.append(f"fold: {cell.title}")
+        options += ["at-end:"] if cell.place == "end" else []
+    return cell_directive(cell.lineno, code, output, options)
 
 
 def _banner(state: PageState) -> str:

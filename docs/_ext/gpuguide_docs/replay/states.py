@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 from gpuguide_docs.pages.files import file_digest, write_if_changed
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.replay.checked import checked_recording
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -94,22 +95,31 @@ class States:
                 whole.update(f"{path.relative_to(root)} {file_digest(path)}\n".encode())
         return whole.hexdigest()
 
-    def _changes(self, page: Page, recording: Recording, digest: str) -> tuple[str, ...]:
-        """Say what changed since a page was recorded, but for one that was current with the same code."""
-        from gpuguide.recordings import store as recordings
+    def _read(self, page: Page) -> tuple[Recording | None, tuple[str, ...]]:
+        """Read a page's recording and what changed since, or take what a build with the same files kept.
+
+        Both would take a third of a build in which nothing changed.
+        """
+        from gpuguide.recordings import store
         from gpuguide.recordings.keys import recorded_cells
 
         script = page.script(self.layout)
         # Who edits prose or drawn cells builds often, and neither counts.
-        cells = repr(recorded_cells(script.read_text(encoding="utf-8")))
-        kept = self.layout.cache / "current" / recording.machine / page.name
-        code = f"{self._code} {hashlib.sha256(cells.encode()).hexdigest()} {digest}"
-        if kept.is_file() and kept.read_text(encoding="utf-8") == code:
-            return ()
-        changed = recordings.staleness(recording, script, self.layout.source)
-        if not changed:
-            write_if_changed(kept, code)
-        return changed
+        cells = recorded_cells(script.read_text(encoding="utf-8")) if script.is_file() else ()
+        files = (
+            f"{path} {file_digest(path)}" for path in sorted(self.layout.recorded.glob(f"*/{page.name}/*"))
+        )
+        depends = "\n".join((sys.version, self._code, repr(cells), *files))
+        stamp = hashlib.sha256(depends.encode()).digest()
+        kept = self.layout.cache / "recordings" / f"{page.name}@{page.machine or ''}"
+        data = kept.read_bytes() if kept.is_file() else b""
+        if data.startswith(stamp):
+            same: tuple[Recording | None, tuple[str, ...]] = pickle.loads(data[len(stamp) :])
+            return same
+        recording = store.load_or_none(page.name, page.machine, self.layout.recorded)
+        changed = store.staleness(recording, script, self.layout.source) if recording else ()
+        write_if_changed(kept, stamp + pickle.dumps((recording, changed), pickle.HIGHEST_PROTOCOL))
+        return recording, changed
 
     def __getitem__(self, name: str) -> PageState:
         """Give the state of a page."""
@@ -118,13 +128,12 @@ class States:
         return self._known[name]
 
     def _find(self, page: Page) -> PageState:
-        from gpuguide.recordings import store as recordings
+        from gpuguide.recordings.store import digest as digest_of
 
-        recording = checked_recording(page.name, page.machine, self.layout, self._code)
+        recording, changed = self._read(page)
         if recording is None:
             return PageState(page.name, "pending" if page.waits else "missing", reason=page.waits)
-        digest = recordings.digest(recording.folder or Path())
-        changed = self._changes(page, recording, digest)
+        digest = digest_of(recording.folder or Path())
         status: Status = "current" if not changed else "pending" if page.waits else "stale"
         return PageState(page.name, status, recording, changed, page.waits, digest)
 

@@ -63,12 +63,12 @@ class PageFrame(SphinxTransform):
 def _after_answer(section: nodes.section, *, several: bool) -> int:
     """Give the place after the answer; mark question and answer for the style sheet.
 
-    The answer of a script ends with its cell, also after several paragraphs; that of a page written by hand
+    The answer of a script is all paragraphs before the first cell or section, that of a page written by hand
     is one paragraph.
     """
     place, asked, answered = 1, False, False
     for number, node in enumerate(section.children):
-        if answered and (isinstance(node, nodes.comment) or not several):
+        if answered and not several:
             break
         if isinstance(node, nodes.paragraph) and not node["classes"]:
             node["classes"].append("gg-answer" if asked else "gg-question")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from gpuguide.errors import ArgumentError, GpuGuideError, unknown
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.units import REGIONS, size_words
-from gpuguide_docs.pages.cells import read_cells
+from gpuguide_docs.show.cells import cell_node
 from gpuguide_docs.show.kernel import functions_in, imports_and_rest, kernel_block, names_option
 from gpuguide_docs.show.ladder import Cell, Ladder, ladder_of
 from gpuguide_docs.show.module_source import ModuleSource
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
     from gpuguide_docs.replay.states import PageState
 
 __all__ = ["LadderParts", "RungDirective", "RungsDirective", "strip_cell", "strip_node"]
-
-_GENERATED = re.compile(r"GENERATED FROM PYTHON SOURCE LINES (\d+)-")
 
 
 class strip_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
@@ -139,7 +136,9 @@ class LadderParts(SphinxTransform):
         page = site.page_of(self.env.docname)
         if not (rungs or tables) or page is None or page.format != "script":
             return
-        self._mark_wrong(page, rungs)
+        for rung in rungs:
+            cell = _cell_below(rung)
+            rung["wrong"] = cell is not None and cell["wrong"]
         seen: set[str] = set()
         defined: set[str] = set()
         for rung in rungs:
@@ -164,14 +163,6 @@ class LadderParts(SphinxTransform):
             name = f"rungs {place['rungs']!r}" if "rungs" in place else f"rung {place['rung']!r}"
             place += self.document.reporter.error(f"{name}: {error}", base_node=place)
 
-    def _mark_wrong(self, page: Page, rungs: Sequence[nodes.Element]) -> None:
-        """Mark the rungs whose cell is wrong on purpose."""
-        script = page.script(site_of(self.env).layout)
-        wrong = {cell.lineno for cell in read_cells(script) if cell.is_wrong}
-        for rung in rungs:
-            cell = _cell_below(rung)
-            rung["wrong"] = bool(cell and _line(cell[0]) in wrong)
-
     def _put_code(self, page: Page, rung: nodes.Element, seen: set[str], defined: set[str]) -> None:
         """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
         name = rung["rung"]
@@ -179,8 +170,8 @@ class LadderParts(SphinxTransform):
             raise ArgumentError(f"occurs more than once on page {page.name!r}. A rung has one place.")
         seen.add(name)
         cell = _cell_below(rung)
-        for node in cell:
-            node.parent.remove(node)
+        if cell is not None:
+            cell.parent.remove(cell)
         own = {function for code in _code_in(cell) for function in functions_in(code)}
         layout, kernels = site_of(self.env).layout, f"gpuguide.topics.{page.topic}.kernels"
         path = layout.source.joinpath(*kernels.split(".")).with_suffix(".py")
@@ -194,8 +185,8 @@ class LadderParts(SphinxTransform):
                 block.source, block.line = rung.source, rung.line
                 rung += block
         defined.update(own)
-        if cell:
-            rung += nodes.container("", *cell, classes=["gg-rung-cell"])
+        if cell is not None:
+            rung += nodes.container("", cell, classes=["gg-rung-cell"])
 
     def _wait(
         self, state: PageState, tables: Sequence[nodes.Element], rungs: Sequence[nodes.Element]
@@ -259,44 +250,29 @@ class LadderParts(SphinxTransform):
         rung["counts"] = done.counts if done else ""  # evidence leads here where no code counts it
 
 
-def _code_in(cell: Sequence[nodes.Node]) -> Iterator[str]:
-    for node in cell:
-        yield from (block.astext() for block in node.findall(nodes.literal_block))
+def _code_in(cell: cell_node | None) -> Iterator[str]:
+    return (block.astext() for block in cell.findall(nodes.literal_block)) if cell is not None else iter(())
 
 
-def _imports_cut(cell: Sequence[nodes.Node]) -> str:
+def _imports_cut(cell: cell_node | None) -> str:
     """Take the imports away with which a cell begins: the kernel above it may need them."""
-    code = next((node for node in cell if isinstance(node, nodes.literal_block)), None)
-    imports, rest = imports_and_rest(code.astext()) if code else ("", "")
-    if code and imports and rest:
+    code = cell[0] if cell is not None else None
+    if not isinstance(code, nodes.literal_block):
+        return ""
+    imports, rest = imports_and_rest(code.astext())
+    if imports and rest:
         code.rawsource, code.children = rest, []
         code += nodes.Text(rest)
         return imports
     return ""
 
 
-def _line(node: nodes.Node) -> int:
-    """Give the line of the script from which sphinx-gallery took what stands below its comment; else 0."""
-    found = _GENERATED.match(node.astext()) if isinstance(node, nodes.comment) else None
-    return int(found[1]) if found else 0
-
-
-def _cell_below(rung: nodes.Element) -> list[nodes.Node]:
-    """Give the nodes of the code cell that begins right below a rung: comment, code and output."""
+def _cell_below(rung: nodes.Element) -> cell_node | None:
+    """Give the cell that begins right below a rung."""
     siblings = rung.parent.children
-    first = siblings.index(rung) + 1
-    if len(siblings) < first + 2 or not _line(siblings[first]):
-        return []
-    below = siblings[first + 1]
-    is_folded = isinstance(below, nodes.Element) and "gg-fold" in below["classes"]
-    if not is_folded and not isinstance(below, nodes.literal_block):
-        return []
-    ends = (
-        at
-        for at, node in enumerate(siblings[first + 1 :], first + 1)
-        if _line(node) or isinstance(node, nodes.section)
-    )
-    return list(siblings[first : next(ends, len(siblings))])
+    below = (node for node in siblings[siblings.index(rung) + 1 :] if not isinstance(node, nodes.comment))
+    cell = next(below, None)
+    return cell if isinstance(cell, cell_node) else None
 
 
 def _targets(rungs: Sequence[nodes.Element]) -> dict[str, str]:
