@@ -83,9 +83,9 @@ print("NumPy:", 2 * np.arange(4))
 
 # record: The study: NumPy and the kernel at six sizes, every result compared
 import gpuguide as gg
-from gpuguide.topics.$name.study import study
+from gpuguide.topics.$name.study import doubled
 
-results = study().run()
+results = doubled.run()
 
 # %%
 # The next rung or case
@@ -152,75 +152,45 @@ def one_element(x, out):
 _STUDY = '''\
 """Doubling the elements of a vector: a draft, to be replaced by what the page $name is about."""
 
-from __future__ import annotations
-
-from functools import partial
-from typing import Any
-
 import numpy as np
 
-from gpuguide.machine import launch
-from gpuguide.machine.launch import blocks_1d
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import cpu_variant, kernel_variant, streaming_traffic
-from gpuguide.measure.random_inputs import uniform
-from gpuguide.measure.study import Study
-from gpuguide.topics.$name.kernels import one_element
+from gpuguide.measure import Study, cpu, kernel, per_element, uniform
+from gpuguide.topics.$name import kernels
 
-THREADS_PER_BLOCK = 256
-SIZES = (2**10, 2**13, 2**16, 2**18, 2**20, 2**24)
+BLOCK = 256
 
 
-def ${name}_reference(x: Any) -> Any:
-    """Return ``2 * x``: the definition of correct."""
-    return 2 * x
+def blocks(n):
+    """Count the blocks that give each of n elements a thread."""
+    return -(-n // BLOCK)
 
 
-def numpy(x: np.ndarray, out: np.ndarray) -> None:
+def numpy(x, out):
     """Double with NumPy, on one thread."""
     np.multiply(x, 2, out=out)
 
 
-def cover(kernel: Any, x: Any, out: Any) -> None:
-    """Launch a thread for each element."""
-    n = launch.check(x=x, out=out, ndim=1, dtype="float32")
-    if n:
-        kernel[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x, out)
-
-
-${name}_traffic = streaming_traffic(reads=1, writes=1, flops=1)
-
-
-def study(kernels: Kernels = None) -> Study:
-    """Compare the kernel with NumPy."""
-    return Study(
-        name="$name",
-        title="Doubling the elements of a vector",
-        variants=(
-            cpu_variant("numpy", numpy, "NumPy", traffic=${name}_traffic),
-            kernel_variant(
-                "one_element",
-                partial(cover, one_element),
-                "One element per thread",
-                traffic=${name}_traffic,
-            ),
-        ),
-        sizes=SIZES,
-        inputs=_inputs,
-        reference=${name}_reference,
-        equal=True,
-        dtype="float32",
-        input_note="uniform random numbers; whole numbers counting up for the exact check",
-        baseline="numpy",
-        kernels=kernels,
-    )
-
-
-def _inputs(
-    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
+def inputs(n, dtype, rng, exact):
     # Counting up shows an element that ended up in the wrong place.
     return (np.arange(n, dtype=dtype) if exact else uniform(rng, n, dtype),)
+
+
+doubled = Study(
+    name="$name",
+    title="Doubling the elements of a vector",
+    sizes=(2**10, 2**13, 2**16, 2**18, 2**20, 2**24),
+    dtype="float32",
+    inputs=inputs,
+    input_note="uniform random numbers; whole numbers counting up for the exact check",
+    reference=lambda x: 2 * x,
+    equal=True,
+    traffic=per_element(reads=1, writes=1, flops=1),
+    baseline="numpy",
+    variants=(
+        cpu(numpy, "NumPy"),
+        kernel(kernels.one_element, "One element per thread", lambda n: (blocks(n), BLOCK)),
+    ),
+)
 '''
 
 _TEST = '''\
