@@ -12,10 +12,8 @@ from lesson_sizes import NOT_SIMULATED, OTHER_SIZES
 from open_blocks import (
     END,
     LAYOUT,
-    edited,
-    folded_names,
+    bare_cell,
     functions,
-    is_kernel,
     kernels_of,
     lessons,
     names_missing,
@@ -23,19 +21,11 @@ from open_blocks import (
     program,
 )
 
-from gpuguide_docs.pages.pages_toml import read_pages
 from gpuguide_docs.show.guide import new_states
 
 LESSONS = lessons()
+SIZED = [page for page in LESSONS if page.name in OTHER_SIZES]
 of_each_lesson = pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
-at_other_sizes = pytest.mark.parametrize(
-    ("page", "sizes"),
-    [
-        pytest.param(page, sizes, id=f"{page.name}-{number}")
-        for page in LESSONS
-        for number, sizes in enumerate(OTHER_SIZES.get(page.name, ()), start=1)
-    ],
-)
 on_a_gpu = [pytest.mark.gpu, pytest.mark.slow]
 as_it_stands = pytest.mark.parametrize(
     "page",
@@ -46,6 +36,7 @@ TIMED = ("clock", "how_to")
 _FRACTION = re.compile(r"-?\d*\.\d*(?:e[-+]?\d+)?")
 _THREADS = re.compile(r"\d+ threads")
 _STAND_IN = f"""
+import runpy
 import sys
 sys.path.insert(0, {str(LAYOUT.docs / "_ext")!r})
 from gpuguide_docs.commands import cupy_by_numpy
@@ -53,10 +44,10 @@ sys.modules["cupy"], sys.modules["cupyx"] = cupy_by_numpy, cupy_by_numpy.cupyx
 """
 
 
-def run(tmp_path: Path, codes: list[str], checks: list[str] | None = None) -> list[str]:
+def run(tmp_path: Path, code: str) -> list[str]:
     """Run blocks in a process of their own, as a reader would; give what each printed, and nothing else."""
     script = tmp_path / "open_blocks.py"
-    script.write_text(program(tmp_path / "blocks.json", codes, checks), encoding="utf-8")
+    script.write_text(code, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=170, cwd=tmp_path, check=False
     )
@@ -72,63 +63,50 @@ def of_any_machine(text: str) -> list[str]:
 
 @of_each_lesson
 def test_the_kernel_of_the_bare_cell_is_the_one_that_is_measured(page):
-    bare, source = next(block for block in open_blocks(page) if block.cell), kernels_of(page)
+    bare, source = bare_cell(page), kernels_of(page)
     if source is None:
         return
     here = functions(bare.cell.content)
     assert bare.rung in here or bare.rung not in source.names
-    assert [name for name in here if is_kernel(bare.cell.content, name) and name not in source.names] == []
-    for name in set(here) & set(source.names):
-        assert functions(source.cut(name))[name] == here[name]
+    for name, code in here.items():
+        assert name in source.names or "@cuda.jit" not in code
+        assert name not in source.names or functions(source.cut(name))[name] == code
 
 
 @of_each_lesson
-def test_all_names_come_from_what_the_page_shows(page):
-    assert names_missing([block.code for block in open_blocks(page)]) - folded_names(page) == set()
+def test_all_names_come_from_what_the_page_shows_and_the_bare_cell_needs_no_block_above_it(page):
+    assert names_missing(page, open_blocks(page)) == set()
+    assert names_missing(page, [bare_cell(page)]) == set()
 
 
-@of_each_lesson
-def test_every_lesson_names_two_other_sizes(page):
-    if page.name not in OTHER_SIZES:
-        pytest.skip("no other sizes yet: add the page to tests/docs/lesson_sizes.py")
-    assert len(OTHER_SIZES[page.name]) == 2
+def test_sizes_are_those_of_pages():
+    assert {*OTHER_SIZES, *NOT_SIMULATED} <= {page.name for page in LESSONS}
 
 
-def test_only_pages_name_sizes():
-    assert {*OTHER_SIZES, *NOT_SIMULATED} <= {page.name for page in read_pages(LAYOUT)}
-
-
-@of_each_lesson
-def test_the_bare_cell_needs_no_block_above_it(page):
-    assert names_missing([next(block.code for block in open_blocks(page) if block.cell)]) == set()
-
-
-@pytest.mark.parametrize(
-    "page", [page for page in LESSONS if page.name in OTHER_SIZES], ids=lambda page: page.name
-)
+@pytest.mark.parametrize("page", SIZED, ids=lambda page: page.name)
 def test_in_the_simulator_the_answer_is_right_at_other_sizes(page, tmp_path, simulator_python):
     if page.name in NOT_SIMULATED:
         pytest.skip(NOT_SIMULATED[page.name])
     # The simulator refuses some of what is wrong on purpose.
     blocks = [block for block in open_blocks(page) if not (block.cell and block.cell.is_wrong)]
-    programs = [
-        program(tmp_path / f"{number}.json", edited(blocks, sizes.edits), sizes.of(blocks))
-        for number, sizes in enumerate(OTHER_SIZES[page.name])
-    ]
-    simulator_python(_STAND_IN + "".join(programs))
+    code = _STAND_IN
+    for number, sizes in enumerate(OTHER_SIZES[page.name]):
+        script = tmp_path / f"{number}.py"
+        script.write_text(sizes.program(blocks), encoding="utf-8")
+        code += f"runpy.run_path({str(script)!r}, run_name='__main__')\n"
+    simulator_python(code)
 
 
 @as_it_stands
 def test_the_bare_cell_runs_alone(page, tmp_path):
-    bare = next(block for block in open_blocks(page) if block.cell)
-    (printed,) = run(tmp_path, [bare.code])
+    (printed,) = run(tmp_path, program([bare_cell(page).code]))
     assert printed.strip()
 
 
 @as_it_stands
 def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(page, tmp_path):
     blocks = open_blocks(page)
-    printed = run(tmp_path, [block.code for block in blocks])
+    printed = run(tmp_path, program([block.code for block in blocks]))
     recording = new_states(LAYOUT)[page.name].shown
     if recording is None or page.kind in TIMED:
         return
@@ -140,7 +118,7 @@ def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(page, tmp
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@at_other_sizes
-def test_on_a_gpu_the_answer_is_right_at_another_size(page, sizes, tmp_path):
-    blocks = open_blocks(page)
-    run(tmp_path, edited(blocks, sizes.edits), sizes.of(blocks))
+@pytest.mark.parametrize("page", SIZED, ids=lambda page: page.name)
+def test_on_a_gpu_the_answer_is_right_at_other_sizes(page, tmp_path):
+    for sizes in OTHER_SIZES[page.name]:
+        run(tmp_path, sizes.program(open_blocks(page)))
