@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.show.changed_lines import definition_in, functions_in
+from gpuguide_docs.show.changed_lines import functions_in
 from gpuguide_docs.show.kernel import imports_and_rest, shown_source
 from gpuguide_docs.show.module_source import ModuleSource
 
@@ -103,7 +103,7 @@ def kernels_of(page: Page) -> ModuleSource | None:
 
 def _kernel_of(rung: str, cell: Cell, page: Page, shown: set[str]) -> str:
     source = kernels_of(page)
-    if source is None or rung not in source.names or definition_in(cell.content, rung):
+    if source is None or rung not in source.names or rung in functions_in(cell.content):
         return ""
     names = [name for name in source.with_read(rung) if name == rung or name not in shown]
     shown.update(names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
+from pathlib import Path
 
 import pytest
 from mini_project import MACHINE, Project, tree
@@ -113,3 +115,9 @@ def test_a_build_runs_no_script_and_writes_nothing_below_recorded(
 ) -> None:
     assert not list(built.root.rglob("ran.txt"))
     assert tree(built.layout.recorded / MACHINE) == tree(recorded_template.layout.recorded / MACHINE)
+
+
+def test_no_file_names_a_folder_of_the_builder(built: Project, built_template) -> None:
+    folders = (built_template.project.root, Path.home(), Path(sys.prefix))
+    own = re.compile("|".join(re.escape(f"{folder}/") for folder in folders).encode())
+    assert [name for name, data in tree(built.html).items() if own.search(data)] == []

@@ -8,7 +8,6 @@ from mini_project import REPOSITORY
 from sphinx.errors import ExtensionError
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.recordings.keys import recorded_cells
 from gpuguide_docs.commands.one_page import find_page
 from gpuguide_docs.pages.cells import cells_from_blocks, read_cells
 from gpuguide_docs.pages.new_page import write_page
@@ -110,8 +109,6 @@ def test_cells_are_told_apart_by_their_first_line_and_numbered_among_their_kind(
     assert [f"{cell.kind} {cell.index}" for cell in cells] == kinds
     assert cells[2].is_wrong
     assert PAGE.splitlines()[cells[2].lineno] == "# wrong: no synchronisation"
-    ours = [cell.content.strip() for cell in cells if cell.kind == "recorded"]
-    assert ours == [cell.strip() for cell in recorded_cells(PAGE)], "what the package makes the key of"
 
 
 def test_text_on_the_line_of_a_mark_is_an_error(tmp_path):

@@ -14,10 +14,10 @@ html_copy_source = False
 html_last_updated_fmt = None
 
 # As in the guide's own conf.py.
-suppress_warnings = ["mystnb.exec"]
 myst_enable_extensions = ["colon_fence"]
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_timeout = 60
+nb_execution_show_tb = True
 nb_output_stderr = "warn"
 nb_merge_streams = True
