@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from mini_project import Project, Snapshot, write_project
+from mini_project import NOT_LIVE, Project, Snapshot, write_project
 
 
 @pytest.fixture(scope="session")
@@ -35,11 +35,12 @@ def rebuilt(built_template: Snapshot) -> Project:
 def make_project(
     recorded_template: Project, built_template: Snapshot, tmp_path_factory: pytest.TempPathFactory
 ):
-    """A function that gives a fresh copy, not built, to change and build."""
+    """A function that gives a fresh copy, not built, to change and build; its live cells do not run."""
 
     def make() -> Project:
         project = Project(tmp_path_factory.mktemp("project") / "mini")
         shutil.copytree(recorded_template.root, project.root)
+        project.edit("conf.py", 'nb_execution_mode = "force"', NOT_LIVE)
         # The drawn figures are at hand.
         shutil.copytree(built_template.kept.layout.cache, project.layout.cache)
         return project

@@ -23,6 +23,8 @@ GOLDEN = Path(__file__).parent / "golden"
 TOY = (GOLDEN / "examples/start/toy.py").read_text(encoding="utf-8")
 MACHINE = "test-cpu"
 RECORDED = GOLDEN / "src/gpuguide/recorded"
+# Each start of a kernel takes seconds.
+NOT_LIVE = 'nb_execution_mode = "off"\nsuppress_warnings = ["myst-nb.lexer"]'
 INVENTED = {
     "cpu": "A CPU",
     "n_cpus": 16,

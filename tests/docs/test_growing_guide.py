@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from mini_project import MACHINE, Project, run_file, write_project
+from mini_project import MACHINE, NOT_LIVE, Project, run_file, write_project
 
 
 def grow(project: Project, n_pages: int) -> None:
@@ -28,6 +28,7 @@ def cpu_s(tmp_path, n_pages: int) -> float:
     project = write_project(tmp_path / str(n_pages))
     grow(project, n_pages)
     before = os.times()
+    project.edit("conf.py", 'nb_execution_mode = "force"', NOT_LIVE)
     ran = project.build("-D", "html_theme=pydata_sphinx_theme")
     after = os.times()
     assert ran.code == 0, ran.output
