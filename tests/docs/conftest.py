@@ -1,53 +1,46 @@
-"""Fixtures of the miniature project, recorded and built once a session."""
+"""Fixtures of the miniature guide: copied, or built once in each process that runs tests."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 
 import pytest
-from mini_project import Project, Snapshot, write_project
+from mini_project import NOT_LIVE, Project, Snapshot, write_project
 
 
 @pytest.fixture(scope="session")
 def recorded_template(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The miniature project, recorded once for all processes that run tests; never changed."""
-    shared = tmp_path_factory.getbasetemp()
-    # Each process of xdist has a folder of its own below that of the session.
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    project = Project(shared / "template" / "mini")
-    project.root.parent.mkdir(exist_ok=True)
-    with (project.root.parent / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not project.root.exists():
-            made = write_project(project.root.with_name("made"))
-            ran = made.record()
-            assert ran.code == 0, ran.output
-            made.root.rename(project.root)
-    return project
+    """The miniature guide with its recordings, as it is in a fresh clone; never changed."""
+    return write_project(tmp_path_factory.mktemp("template") / "mini")
 
 
 @pytest.fixture(scope="session")
 def built_template(recorded_template: Project, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
-    """The recorded project, built once a session."""
+    """It, built once, to be changed and built again by one test after the other."""
     project = Project(tmp_path_factory.mktemp("built") / "mini")
     shutil.copytree(recorded_template.root, project.root)
     # As `make html` does: what another process reads must not be forgotten.
     ran = project.build("-j", "2")
-    assert ran.code == 0, ran.output
+    assert (ran.code, ran.output) == (0, "")
     return Snapshot.of(project)
+
+
+@pytest.fixture
+def rebuilt(built_template: Snapshot) -> Project:
+    """A built copy for one test to change and build again."""
+    return built_template.restored()
 
 
 @pytest.fixture(scope="module")
 def make_project(
     recorded_template: Project, built_template: Snapshot, tmp_path_factory: pytest.TempPathFactory
 ):
-    """A function that gives a fresh copy of the recorded project, to change and build."""
+    """A function that gives a fresh copy, not built, to change and build; its live cells do not run."""
 
     def make() -> Project:
         project = Project(tmp_path_factory.mktemp("project") / "mini")
         shutil.copytree(recorded_template.root, project.root)
+        project.edit("conf.py", 'nb_execution_mode = "force"', NOT_LIVE)
         # The drawn figures are at hand.
         shutil.copytree(built_template.kept.layout.cache, project.layout.cache)
         return project
@@ -57,11 +50,18 @@ def make_project(
 
 @pytest.fixture
 def project(make_project) -> Project:
-    """A fresh copy of the recorded project, for one test."""
+    """A fresh copy, not built, for one test."""
     return make_project()
+
+
+@pytest.fixture
+def recordable(recorded_template: Project, tmp_path) -> Project:
+    """The same, for a test that draws nothing."""
+    shutil.copytree(recorded_template.root, tmp_path / "mini")
+    return Project(tmp_path / "mini")
 
 
 @pytest.fixture(scope="session")
 def built(built_template: Snapshot) -> Project:
-    """A recorded and built copy, shared by the tests that change nothing."""
+    """The built copy that no test changes."""
     return built_template.kept

@@ -1,4 +1,8 @@
-"""A miniature project: a copy of the package with a toy topic, and two pages recorded on the CPU."""
+"""The miniature guide in ``golden``: two scripts with recordings, and a page written by hand.
+
+After a change of its topic or of a recorded cell, ``python tests/docs/mini_project.py`` brings its keys up to
+date; the times in its recordings are invented.
+"""
 
 from __future__ import annotations
 
@@ -6,229 +10,41 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tiny_pool import write_pool
-
+from gpuguide.recordings import store
+from gpuguide.results.results import Results
 from gpuguide_docs.pages.layout import Layout
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).parent / "golden"
+TOY = (GOLDEN / "examples/start/toy.py").read_text(encoding="utf-8")
 MACHINE = "test-cpu"
-CONF = '''\
-"""Configuration of the miniature project."""
-
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parent
-
-from gpuguide_docs.pages.gallery_settings import gallery_conf
-from gpuguide_docs.pages.layout import Layout
-
-project = "mini"
-extensions = [{extensions}]
-sphinx_gallery_conf = gallery_conf(Layout(ROOT))
-exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/downloads"]
-html_theme = "basic"
-html_copy_source = False
-html_last_updated_fmt = None
-'''
-
-PAGES = """\
-[[section]]
-name = "start"
-title = "Start"
-summary = "First steps."
-
-[[section]]
-name = "later"
-title = "Later"
-summary = "Further steps."
-
-[[page]]
-section = "start"
-name = "toy"
-title = "Toy sums"
-question = "How long does a sum take?"
-kind = "tutorial"
-level = "beginner"
-needs = { gpus = 0 }
-objectives = ["Add numbers", "Read a chart"]
-
-[[page]]
-section = "later"
-name = "pictures"
-title = "Pictures"
-question = "What does a drawn cell state?"
-kind = "explanation"
-level = "beginner"
-needs = { gpus = 0 }
-objectives = ["See a figure", "See a value"]
-after = ["toy"]
-topic = "toy"
-"""
-
-TOPIC = '''\
-"""Sums on the CPU: what the tests of the extension measure."""
-
-import math
-
-import numpy as np
-
-from gpuguide.results.records import Traffic
-from gpuguide.measure.study import Study
-from gpuguide.measure.plan import Variant
-
-
-def sum_reference(x):
-    """Sum by definition."""
-    return np.array([math.fsum(x)])
-
-
-def sum_numpy(x, out):
-    """Sum by NumPy."""
-    out[0] = x.sum()
-    return out
-
-
-def sum_dot(x, out):
-    """Sum as a product with ones, of which eight rows are made: surely slower, as a claim says."""
-    out[0] = np.dot(x, np.ones((8, x.size))[0])
-    return out
-
-
-def sum_traffic(n, dtype):
-    """Bytes read and written."""
-    return Traffic(bytes_read=n * dtype.itemsize, bytes_written=dtype.itemsize, flops=n)
-
-
-def inputs(n, dtype, rng, exact):
-    """Whole numbers whose sum is exact, or random ones."""
-    if exact:
-        return (rng.integers(-1, 2, n).astype(dtype),)
-    return (rng.random(n, dtype=dtype),)
-
-
-def study(kernels=None):
-    """Two ways to add."""
-    common = {"device": "cpu", "clock": "host", "arrays": "host", "traffic": sum_traffic}
-    return Study(
-        name="sums",
-        title="Sums",
-        variants=(Variant("numpy", sum_numpy, **common), Variant("dot", sum_dot, **common)),
-        sizes=(256, 65536),
-        inputs=inputs,
-        reference=sum_reference,
-        output=lambda n, dtype: ((1,), dtype),
-        dtype="float64",
-        baseline="numpy",
-        kernels=kernels,
-    )
-'''
-
-TOY = '''\
-"""
-Toy sums
-========
-
-How long does a sum take?
-"""
-
-# %%
-# A sum is quick.
-
-# %%
-# Four numbers by hand
-# --------------------
-# Nothing but NumPy.
-
-import numpy as np
-
-values = np.arange(4)
-print(values.sum(), "|not a substitution| `nor a role`_")
-
-# %%
-# The study runs.
-
-from gpuguide.topics.toy import study as toy
-
-results = toy.study().run()
-results
-
-# %%
-
-# draw
-gg.claim(results, "numpy", faster_than="dot", at=65536)
-
-# %%
-# Time grows with the size.
-
-# draw
-gg.plot_time(results)
-'''
-
-PICTURES = '''\
-"""
-Pictures
-========
-
-What does a drawn cell state?
-"""
-
-# %%
-# A fact.
-
-import gpuguide as gg
-import numpy as np
-
-print("   indented", flush=True)
-
-gg.fact("answer", 42, unit="1")
-with open("ran.txt", "a") as counter:
-    counter.write("once ")
-half = np.float64(0.5)
-half
-
-# %%
-# A study that does not run.
-
-from gpuguide.topics.toy import study as toy
-
-toy.study()
-
-# %%
-# A figure and another fact.
-
-# draw
-_ = plt.plot(np.arange(5), np.arange(5) ** 2)
-
-# %%
-
-# draw
-_ = gg.fact("twice", 2 * facts["answer"].value, unit="1")
-'''
-
-INDEX = """\
-.. index:: pair: sum; miniature
-
-Mini
-====
-
-.. toctree::
-
-   gallery/index
-   other
-"""
-
-OTHER = """\
-Other
-=====
-
-A page written by hand, with the pages that use a function, and :measured:`pictures:twice`, a number.
-
-.. minigallery:: gpuguide.plot_speedup
-"""
+RECORDED = GOLDEN / "src/gpuguide/recorded"
+# Each start of a kernel takes seconds.
+NOT_LIVE = 'nb_execution_mode = "off"\nsuppress_warnings = ["myst-nb.lexer"]'
+INVENTED = {
+    "cpu": "A CPU",
+    "n_cpus": 16,
+    "cpu_signature": "",
+    "cpu_caches": (),
+    "cpu_clock_hz": 2e9,
+    "pace_s": 2e-5,
+    "shared_host": 0.02,
+    "virtualisation": "",
+    "clock_source": "tsc",
+    "platform": "Linux",
+    "blas": "OpenBLAS",
+    "compiler": "",
+    "python": "3.12.3",
+    "versions": (("gpuguide", "0.4.0"), ("numpy", "2.4.6")),
+    "start": "c0ffee123456",
+    "utc_date": "2026-11-21T10:00:00Z",
+    "run_time_s": 12.5,
+}
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "recorded", "topics", "pool")
 
 
 @dataclass(frozen=True)
@@ -256,7 +72,7 @@ class Project:
     def page(self, name: str = "toy", section: str = "start") -> str:
         return (self.html / "gallery" / section / f"{name}.html").read_text(encoding="utf-8")
 
-    def run(self, *command: str, timeout_s: float = 180, **env: str) -> Ran:
+    def run(self, *command: str, timeout_s: float = 600, **env: str) -> Ran:
         """Run Python as a person would."""
         done = subprocess.run(
             [sys.executable, *command],
@@ -337,28 +153,40 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def write_project(
-    root: Path, extensions: tuple[str, ...] = ("sphinx_gallery.gen_gallery", "gpuguide_docs.extension")
-) -> Project:
-    """Write the miniature project, not recorded."""
-    ignored = shutil.ignore_patterns("__pycache__", "recorded", "topics")
-    shutil.copytree(REPOSITORY / "src" / "gpuguide", root / "src" / "gpuguide", ignore=ignored)
+def write_project(root: Path) -> Project:
+    """Copy the miniature guide, its recordings too, over a copy of the package and of the extension."""
     # Its sources are part of what a recording depends on.
-    shutil.copytree(REPOSITORY / "docs" / "_ext", root / "docs" / "_ext", ignore=ignored)
-    files = {
-        "conf.py": CONF.format(extensions=", ".join(map(repr, extensions))),
-        "src/gpuguide/topics/__init__.py": '"""Topics of the miniature project."""\n',
-        "src/gpuguide/topics/toy/__init__.py": '"""The topic of the miniature page."""\n',
-        "src/gpuguide/topics/toy/study.py": TOPIC,
-        "examples/pages.toml": PAGES,
-        "examples/start/toy.py": TOY,
-        "examples/later/pictures.py": PICTURES,
-        "docs/index.rst": INDEX,
-        "docs/other.rst": OTHER,
-    }
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text, encoding="utf-8")
-    (root / "src" / "gpuguide" / "recorded").mkdir()
-    write_pool(root / "src" / "gpuguide")
+    for folder in ("src/gpuguide", "docs/_ext"):
+        shutil.copytree(REPOSITORY / folder, root / folder, ignore=LEFT_OUT)
+    shutil.copytree(GOLDEN, root, dirs_exist_ok=True)
     return Project(root)
+
+
+def renew_recordings() -> None:
+    """Record the pages, and keep the runs with times and a machine that are invented."""
+    with tempfile.TemporaryDirectory() as folder:
+        project = write_project(Path(folder) / "mini")
+        ran = project.record()
+        assert ran.code == 0, ran.output
+        shutil.rmtree(RECORDED, ignore_errors=True)
+        for path in project.layout.recorded.rglob("*.json"):
+            run = store.read(path.parent)
+            about = replace(run.provenance, **INVENTED)
+            store.add(replace(run, runs=(), provenance=about, studies=invented(run.studies)), RECORDED)
+
+
+def invented(studies: dict[str, Results]) -> dict[str, Results]:
+    """Studies with times that are known: at 65,536 elements 100 us for NumPy, and 400 us for the product."""
+    made = {}
+    for name, study in studies.items():
+        cells = []
+        for cell in study.measurements:
+            ns = {"numpy": 1, "dot": 4}[cell.variant] * (100_000 if cell.size == 65536 else 1_000)
+            samples = (ns - ns // 50, ns, ns + ns // 50)
+            cells.append(replace(cell, samples_ns=samples, rounds=(0, 1, 2), n_calls=1, notes=()))
+        made[name] = replace(study, measurements=tuple(cells), warnings=())
+    return made
+
+
+if __name__ == "__main__":
+    renew_recordings()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import json
 import re
-import symtable
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +18,6 @@ from gpuguide_docs.show.module_source import ModuleSource
 LAYOUT = Layout(Path(__file__).parents[2])
 _RUNG = re.compile(r"^\.\. rung:: (\w+)", re.MULTILINE)
 _KERNEL = re.compile(r"^\.\. kernel:: (\S+)\n((?:   .*\n?)*)", re.MULTILINE)
-_RUNS = """\
-import json, sys
-from pathlib import Path
-
-namespace = {{"__name__": "__main__"}}
-for code, check in json.loads(Path({path!r}).read_text()):
-    print({end!r}, end="")
-    exec(compile(code, "a block of the page", "exec"), namespace)
-    exec(compile(check, "a check", "exec"), namespace)
-print({end!r}, end="")
-"""
 #: Between the outputs of two blocks.
 END = "\x1e"
 
@@ -45,21 +33,32 @@ class Block:
 
 @dataclass(frozen=True)
 class OtherSizes:
-    """How a lesson's open blocks are run at another size."""
+    """How a lesson's open blocks are run at another size.
 
-    #: What a reader would change, as it stands there -> what is written instead, in all blocks.
+    `edits` is what a reader would change, as it stands there -> what is written instead, in all blocks.
+    `checks` is a rung -> statements that run after its block, among the names of the page: they assert that
+    its answer is right, and spoil it for the next one. ``""`` is for the last block of all.
+    """
+
     edits: dict[str, str]
-    #: Rung -> statements that run after its block, among the names of the page: they assert that its answer
-    #: is right, and spoil it for the next one. ``""`` is for the last block of all.
     checks: dict[str, str]
 
-    def of(self, blocks: list[Block]) -> list[str]:
-        """The checks after each of these blocks."""
-        rungs = {block.rung for block in blocks} - {""}
-        assert rungs == {*self.checks} - {""}, "each rung has a check"
+    def program(self, blocks: list[Block]) -> str:
+        """The blocks with the edits, each followed by its check."""
+        assert {*self.checks} - {""} == {block.rung for block in blocks} - {""}, "each rung has a check"
+        for old in self.edits:
+            assert any(old in block.code for block in blocks), f"{old!r} stands in no open block"
+        # At once, so that what one edit wrote is not changed by the next.
+        either = re.compile("|".join(map(re.escape, sorted(self.edits, key=len, reverse=True))) or r"(?!)")
+        codes = [either.sub(lambda match: self.edits[match[0]], block.code) for block in blocks]
         checks = [self.checks[block.rung] if block.rung else "" for block in blocks]
         checks[-1] += self.checks.get("", "")
-        return checks
+        return program([f"{code}\n{check}" for code, check in zip(codes, checks, strict=True)])
+
+
+def program(codes: list[str]) -> str:
+    """Blocks one after the other, with a mark between their outputs."""
+    return f"\nprint({END!r}, end='')\n".join(["", *codes, ""])
 
 
 def lessons() -> list[Page]:
@@ -77,8 +76,7 @@ def open_blocks(page: Page) -> list[Block]:
     for cell in read_cells(page.script(LAYOUT)):
         if cell.kind == "text":
             blocks += _kernels(cell.content)
-            rungs = _RUNG.findall(cell.content)
-            rung = rungs[-1] if rungs else ""
+            rung = next(reversed(_RUNG.findall(cell.content)), "")
         elif cell.kind == "recorded":
             if cell.place == "open":
                 kernel = _kernel_of(rung, cell, page, shown)
@@ -91,12 +89,9 @@ def open_blocks(page: Page) -> list[Block]:
     return blocks
 
 
-def folded_names(page: Page) -> set[str]:
-    """What the directive `kernel` shows in folds: a click away from what stands open."""
-    text = "\n".join(cell.content for cell in read_cells(page.script(LAYOUT)) if cell.kind == "text")
-    folded = [options for _, options in _KERNEL.findall(text) if ":fold:" in options]
-    names = [found[1] for options in folded if (found := re.search(r":names:(.*)", options))]
-    return {name for each in names for name in each.replace(",", " ").split()}
+def bare_cell(page: Page) -> Block:
+    """The first block with a cell, which readers paste alone."""
+    return next(block for block in open_blocks(page) if block.cell)
 
 
 def kernels_of(page: Page) -> ModuleSource | None:
@@ -115,50 +110,33 @@ def _kernel_of(rung: str, cell: Cell, page: Page, shown: set[str]) -> str:
 
 
 def _kernels(text: str) -> list[Block]:
-    found = []
+    blocks = []
     for module, options in _KERNEL.findall(text):
         if ":fold:" not in options:
             source = ModuleSource(LAYOUT.source, module)
-            names = re.search(r":names:(.*)", options)
-            chosen = names[1].replace(",", " ").split() if names else list(source.names)
-            found.append(Block(shown_source(source, chosen)))
-    return found
+            blocks.append(Block(shown_source(source, _names(options) or list(source.names))))
+    return blocks
 
 
-def edited(blocks: list[Block], edits: dict[str, str]) -> list[str]:
-    """The code of blocks after edits; each must change something."""
-    codes = [block.code for block in blocks]
-    for old in edits:
-        assert any(old in code for code in codes), f"{old!r} stands in no open block"
-    # At once, so that what one edit wrote is not changed by the next.
-    either = re.compile("|".join(map(re.escape, sorted(edits, key=len, reverse=True))) or r"(?!)")
-    return [either.sub(lambda found: edits[found[0]], code) for code in codes]
+def _names(options: str) -> list[str]:
+    match = re.search(r":names:(.*)", options)
+    return match[1].replace(",", " ").split() if match else []
 
 
-def program(path: Path, codes: list[str], checks: list[str] | None = None) -> str:
-    """A program that runs blocks one after the other, as the main module; they are read from a file."""
-    pairs = list(zip(codes, checks or [""] * len(codes), strict=True))
-    path.write_text(json.dumps(pairs), encoding="utf-8")
-    return _RUNS.format(path=str(path), end=END)
-
-
-def names_missing(codes: list[str]) -> set[str]:
-    """Names that code reads and that none of it defines or imports, or only further down."""
-    known = {*dir(builtins), "__name__"}
-    missing = set()
-    for statement in ast.parse("\n".join(codes)).body:
-        own = symtable.symtable(ast.unparse(statement), "open blocks", "exec").get_symbols()
-        known |= {each.get_name() for each in own if each.is_assigned() or each.is_imported()}
-        # What a function reads inside it needs when it is called.
-        missing |= {each.get_name() for each in own if each.is_referenced()} - known
-    whole = symtable.symtable("\n".join(codes), "open blocks", "exec")
-    return missing | (_globals_read(whole) - known)
-
-
-def _globals_read(table: symtable.SymbolTable) -> set[str]:
-    outer = table.get_type() == "module"
-    own = (each for each in table.get_symbols() if each.is_referenced() and (outer or each.is_global()))
-    return {each.get_name() for each in own}.union(*map(_globals_read, table.get_children()))
+def names_missing(page: Page, blocks: list[Block]) -> set[str]:
+    """Names that blocks read, and that none of them, nor a fold of the page, defines or imports above."""
+    text = "\n".join(cell.content for cell in read_cells(page.script(LAYOUT)) if cell.kind == "text")
+    folds = {name for _, options in _KERNEL.findall(text) if ":fold:" in options for name in _names(options)}
+    command = ["ruff", "check", "--isolated", "--select=F821", "--output-format=concise", "-"]
+    ran = subprocess.run(
+        [sys.executable, "-m", *command],
+        input="\n".join(block.code for block in blocks),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode in (0, 1), ran.stderr
+    return set(re.findall(r"F821 Undefined name `(\w+)`", ran.stdout)) - folds
 
 
 def functions(code: str) -> dict[str, str]:
@@ -168,14 +146,13 @@ def functions(code: str) -> dict[str, str]:
         if isinstance(node, ast.FunctionDef):
             if ast.get_docstring(node) is not None and len(node.body) > 1:
                 del node.body[0]
-            if not is_kernel(code, node.name):
+            if not is_kernel(node):
                 # What a page compiles in sight is a plain function in the topic, and compiled by the study.
                 node.decorator_list = []
-            found[node.name] = ast.dump(node)
+            found[node.name] = ast.unparse(node)
     return found
 
 
-def is_kernel(code: str, name: str) -> bool:
+def is_kernel(node: ast.FunctionDef) -> bool:
     """Whether a function is decorated by Numba for the GPU."""
-    nodes = [node for node in ast.parse(code).body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return any(ast.unparse(each).startswith("cuda.jit") for node in nodes for each in node.decorator_list)
+    return any(ast.unparse(decorator).startswith("cuda.jit") for decorator in node.decorator_list)

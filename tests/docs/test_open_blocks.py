@@ -1,4 +1,4 @@
-"""What stands open on a lesson runs as it is copied, top to bottom, and is right at another size, too."""
+"""What stands open on a lesson runs as it is copied, from top to bottom, and is right at other sizes, too."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from lesson_sizes import NOT_SIMULATED, OTHER_SIZES
 from open_blocks import (
     END,
     LAYOUT,
-    edited,
-    folded_names,
+    bare_cell,
     functions,
-    is_kernel,
     kernels_of,
     lessons,
     names_missing,
@@ -23,14 +21,11 @@ from open_blocks import (
     program,
 )
 
-from gpuguide_docs.pages.pages_toml import read_pages
 from gpuguide_docs.show.guide import new_states
 
 LESSONS = lessons()
+SIZED = [page for page in LESSONS if page.name in OTHER_SIZES]
 of_each_lesson = pytest.mark.parametrize("page", LESSONS, ids=lambda page: page.name)
-at_another_size = pytest.mark.parametrize(
-    "page", [page for page in LESSONS if page.name in OTHER_SIZES], ids=lambda page: page.name
-)
 on_a_gpu = [pytest.mark.gpu, pytest.mark.slow]
 as_it_stands = pytest.mark.parametrize(
     "page",
@@ -41,6 +36,7 @@ TIMED = ("clock", "how_to")
 _FRACTION = re.compile(r"-?\d*\.\d*(?:e[-+]?\d+)?")
 _THREADS = re.compile(r"\d+ threads")
 _STAND_IN = f"""
+import runpy
 import sys
 sys.path.insert(0, {str(LAYOUT.docs / "_ext")!r})
 from gpuguide_docs.commands import cupy_by_numpy
@@ -48,10 +44,10 @@ sys.modules["cupy"], sys.modules["cupyx"] = cupy_by_numpy, cupy_by_numpy.cupyx
 """
 
 
-def run(tmp_path: Path, codes: list[str], checks: list[str] | None = None) -> list[str]:
+def run(tmp_path: Path, code: str) -> list[str]:
     """Run blocks in a process of their own, as a reader would; give what each printed, and nothing else."""
     script = tmp_path / "open_blocks.py"
-    script.write_text(program(tmp_path / "blocks.json", codes, checks), encoding="utf-8")
+    script.write_text(code, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=170, cwd=tmp_path, check=False
     )
@@ -67,52 +63,47 @@ def of_any_machine(text: str) -> list[str]:
 
 @of_each_lesson
 def test_the_kernel_of_the_bare_cell_is_the_one_that_is_measured(page):
-    bare, source = next(block for block in open_blocks(page) if block.cell), kernels_of(page)
+    bare, source = bare_cell(page), kernels_of(page)
     if source is None:
         return
     here = functions(bare.cell.content)
     assert bare.rung in here or bare.rung not in source.names
-    assert [name for name in here if is_kernel(bare.cell.content, name) and name not in source.names] == []
-    for name in set(here) & set(source.names):
-        assert functions(source.cut(name))[name] == here[name]
+    for name, code in here.items():
+        assert name in source.names or "@cuda.jit" not in code
+        assert name not in source.names or functions(source.cut(name))[name] == code
 
 
 @of_each_lesson
-def test_all_names_come_from_what_the_page_shows(page):
-    assert names_missing([block.code for block in open_blocks(page)]) - folded_names(page) == set()
+def test_all_names_come_from_what_the_page_shows_and_the_bare_cell_needs_no_block_above_it(page):
+    assert names_missing(page, open_blocks(page)) == set()
+    assert names_missing(page, [bare_cell(page)]) == set()
 
 
-def test_only_pages_name_sizes():
-    assert {*OTHER_SIZES, *NOT_SIMULATED} <= {page.name for page in read_pages(LAYOUT)}
+def test_sizes_are_those_of_pages():
+    assert {*OTHER_SIZES, *NOT_SIMULATED} <= {page.name for page in LESSONS}
 
 
-@of_each_lesson
-def test_the_bare_cell_needs_no_block_above_it(page):
-    assert names_missing([next(block.code for block in open_blocks(page) if block.cell)]) == set()
-
-
-@at_another_size
-def test_in_the_simulator_the_answer_is_right_at_another_size(page, tmp_path, simulator_python):
+@pytest.mark.parametrize("page", SIZED, ids=lambda page: page.name)
+def test_in_the_simulator_the_answer_is_right_at_other_sizes(page, tmp_path, simulator_python):
     if page.name in NOT_SIMULATED:
         pytest.skip(NOT_SIMULATED[page.name])
     # The simulator refuses some of what is wrong on purpose.
     blocks = [block for block in open_blocks(page) if not (block.cell and block.cell.is_wrong)]
-    sizes = OTHER_SIZES[page.name]
-    codes = edited(blocks, sizes.edits)
-    simulator_python(_STAND_IN + program(tmp_path / "blocks.json", codes, sizes.of(blocks)))
+    script = tmp_path / "page.py"
+    script.write_text(OTHER_SIZES[page.name].program(blocks), encoding="utf-8")
+    simulator_python(_STAND_IN + f"runpy.run_path({str(script)!r}, run_name='__main__')\n")
 
 
 @as_it_stands
 def test_the_bare_cell_runs_alone(page, tmp_path):
-    bare = next(block for block in open_blocks(page) if block.cell)
-    (printed,) = run(tmp_path, [bare.code])
+    (printed,) = run(tmp_path, program([bare_cell(page).code]))
     assert printed.strip()
 
 
 @as_it_stands
 def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(page, tmp_path):
     blocks = open_blocks(page)
-    printed = run(tmp_path, [block.code for block in blocks])
+    printed = run(tmp_path, program([block.code for block in blocks]))
     recording = new_states(LAYOUT)[page.name].shown
     if recording is None or page.kind in TIMED:
         return
@@ -124,7 +115,6 @@ def test_the_open_blocks_give_the_output_of_the_page_without_a_warning(page, tmp
 
 @pytest.mark.gpu
 @pytest.mark.slow
-@at_another_size
-def test_on_a_gpu_the_answer_is_right_at_another_size(page, tmp_path):
-    blocks, sizes = open_blocks(page), OTHER_SIZES[page.name]
-    run(tmp_path, edited(blocks, sizes.edits), sizes.of(blocks))
+@pytest.mark.parametrize("page", SIZED, ids=lambda page: page.name)
+def test_on_a_gpu_the_answer_is_right_at_other_sizes(page, tmp_path):
+    run(tmp_path, OTHER_SIZES[page.name].program(open_blocks(page)))

@@ -40,7 +40,6 @@ Then wait.
 
 def with_written_pages(project: Project) -> Project:
     """Give a project two pages written by hand, one of them in a section of its own."""
-    project.edit("conf.py", "'sphinx_gallery.gen_gallery', ", "'myst_nb', 'sphinx_gallery.gen_gallery', ")
     list_text = (project.root / "examples/pages.toml").read_text()
     sections, first, rest = list_text.partition("[[page]]")
     text = sections + SECTION + ENTRY.lstrip() + first + rest

@@ -1,8 +1,7 @@
-"""A pool of two exercises, in files and in memory, for tests that must not depend on the real one."""
+"""A pool of two exercises in memory, for tests that must not depend on the real one."""
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from gpuguide.exercises import model, pool
@@ -42,55 +41,6 @@ def add_kernel(x, out):
         out[i] = x[i] + 1
 '''
 TEXTS = {"task.md": STATEMENT + HINTS, "start.py": START, "solution.py": SOLUTION}
-ENTRY = '''\
-"""An exercise of the tests."""
-
-from gpuguide.exercises.model import KernelExercise
-
-EXERCISE = KernelExercise(
-    name="{name}",
-    title="{title}",
-    level="{level}",
-    minutes=5,
-    teaches="It teaches {name}.",
-    pages=("toy",),
-    tags=({tag!r},),
-    launches=list,
-)
-'''
-INIT = '''\
-"""The pool of the tests."""
-
-from importlib import import_module
-
-from gpuguide.errors import unknown
-
-ORDER = ("add_one", "add_two")
-
-
-def names():
-    return list(ORDER)
-
-
-def get(name):
-    if name not in ORDER:
-        raise unknown("exercise", name, ORDER)
-    return import_module(f"gpuguide.exercises.pool.{name}.exercise").EXERCISE
-'''
-
-
-def write_pool(package: Path) -> None:
-    """Put the two exercises in the place of a package's own."""
-    folder = package / "exercises" / "pool"
-    shutil.rmtree(folder)
-    for name, title, level, tag in (
-        ("add_one", "Add one", "beginner", "grid"),
-        ("add_two", "Add two", "advanced", "shared memory"),
-    ):
-        _texts(folder / name)
-        entry = ENTRY.format(name=name, title=title, level=level, tag=tag)
-        (folder / name / "exercise.py").write_text(entry, encoding="utf-8")
-    (folder / "__init__.py").write_text(INIT, encoding="utf-8")
 
 
 def _texts(folder: Path, **changes: str) -> None:

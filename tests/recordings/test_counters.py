@@ -96,11 +96,3 @@ def test_kernels_are_added_up_or_the_longest_one_counts() -> None:
 )
 def test_a_counter_is_shown_with_its_unit(values: tuple[str, float], shown: str) -> None:
     assert Counted("s", "v", 1, (KernelCounts("k", 1.0, (values,)),)).shown(values[0]) == shown
-
-
-def test_they_show_themselves_in_a_few_words() -> None:
-    assert repr(CELL) == (
-        "<Counted sample[four, 2^10] of 2 kernels, the longest of them: registers 32, dram_bytes 5.0 GB>"
-    )
-    assert repr(Counted("s", "v", 7, (SHORT,))).startswith("<Counted s[v, 7] of 1 kernel: registers 16, ")
-    assert repr(Counted("s", "v", 7, ())) == "<Counted s[v, 7] of 0 kernels, the longest of them: nothing>"
