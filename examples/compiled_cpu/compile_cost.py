@@ -250,10 +250,11 @@ _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 #    :measured:`fresh_imports`. The first kernel for the GPU takes :measured:`fresh_kernel_compile` to
 #    compile, loading included.
 #
-# From run to run, loading differs by more than a cache saves, so the two bars do not show what it saves. With
-# everything loaded, it is plain: compiling takes :measured:`compiling[njit, 32**3].time`, and reading
-# :measured:`compiling[cached, 32**3].time`. :evidence:`variant cached` If your program starts many short
-# processes, a cache helps and a signature does not: with a signature each of them compiles.
+# From run to run, the first call differs by nearly as much as a cache saves, so the two bars show only
+# roughly what it saves. With everything loaded, it is plain: compiling takes
+# :measured:`compiling[njit, 32**3].time`, and reading :measured:`compiling[cached, 32**3].time`.
+# :evidence:`variant cached` If your program starts many short processes, a cache helps and a signature does
+# not: with a signature each of them compiles.
 #
 # The cache has a trap. It notices a change by the date and the size of the file that holds the function. If
 # the function calls another one in another file, and only that file changes, Numba reads the old code. And a

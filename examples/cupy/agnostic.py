@@ -175,9 +175,12 @@ _ = gg.plot_time(
 #      - :measured:`contrast[cupy_by_hand, 32**2].time`
 #      - :measured:`contrast[cupy_by_hand, 2048**2].time`
 #
-# The steps on the GPU are the same, so only the time in Python can differ, and it hardly does. To do all
-# steps at once you would write a :term:`kernel` of your own, for the GPU alone:
-# :doc:`Why a GPU </gallery/start/why_gpu>` compares these ways.
+# The steps on the GPU are the same, so only the time in Python can differ, and it hardly does. The small
+# photo takes about as long as the large one. We think that Python's calls take that long at any size, and
+# longer on a busy host. :evidence:`opinion`
+#
+# To do all steps at once you would write a :term:`kernel` of your own, for the GPU alone: :doc:`Why a GPU
+# </gallery/start/why_gpu>` compares these ways.
 #
 # .. kernel:: gpuguide.topics.agnostic.study
 #    :names: numpy_threads, cupy, cupy_by_hand, with_copies_pinned

@@ -5,9 +5,9 @@ Sort and search
 At what size does sorting on the GPU pay?
 """
 # %%
-# CuPy sorts 2\ :sup:`24` numbers that are on the GPU in :measured:`sort[cupy, 4096**2].time`, which is
-# :measured:`sort[cupy, 4096**2].speedup(numpy_threads)` as fast as NumPy on 16 virtual CPUs. With copies from
-# and to pinned memory it overtakes NumPy on one thread :measured:`sort.crossover(numpy, with_copies_pinned)`.
+# CuPy sorts 2\ :sup:`24` numbers that are on the GPU in :measured:`sort[cupy, 4096**2].time`, where NumPy on
+# 16 virtual CPUs takes :measured:`sort[numpy_threads, 4096**2].time`. With copies from and to pinned memory
+# CuPy overtakes NumPy on one thread :measured:`sort.crossover(numpy, with_copies_pinned)`.
 #
 # .. list-table::
 #    :header-rows: 1

@@ -7,8 +7,8 @@ Does a GPU pay for one operation, and how much depends on where its numbers are 
 # %%
 # On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[on_gpu, 10**8].time`, and on 16
 # virtual CPUs :measured:`dot[numpy_threads, 10**8].time`. With copies from pinned memory it takes
-# :measured:`dot[with_copies_pinned, 10**8].time`. To make the numbers takes one thread of the CPU
-# :measured:`both_random_numpy`, and the GPU :measured:`both_random_cupy`.
+# :measured:`dot[with_copies_pinned, 10**8].time`. To make the numbers takes the 16 virtual CPUs
+# :measured:`both_random_numpy_threads`, and the GPU :measured:`both_random_cupy`.
 #
 # .. list-table:: Two vectors of 10\ :sup:`8` numbers
 #    :header-rows: 1

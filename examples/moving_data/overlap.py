@@ -7,8 +7,8 @@ How much time is saved when copies and work run at the same time, and why does i
 # %%
 # To copy 128 MiB to the GPU, multiply them by a matrix and copy the result back takes
 # :measured:`overlap[one_stream, 16384].time` in one stream, and
-# :measured:`overlap[three_streams, 16384].time` in three. In two studies that saves :measured:`won_again` to
-# :measured:`won` of what overlap can save. From pageable instead of pinned memory three streams save nothing.
+# :measured:`overlap[three_streams, 16384].time` in three. That saves :measured:`won` of what overlap can
+# save. From pageable instead of pinned memory three streams save nothing.
 
 # %%
 # Chunks from pinned memory, one stream
@@ -151,9 +151,10 @@ _ = plot_timeline(
 # ----------------------------------------
 #
 # Once the pipeline is full, the slowest of three sets the pace: the work, the copy in, or the copy out. The
-# two copies disturb each other a little. Alone, each direction reaches :measured:`ceiling_in`; both together
-# reach :measured:`ceiling_both`, so a pair of copies of one chunk takes :measured:`pair`. The first copy in
-# and the last copy out have nothing beside them: the pipeline has to *fill* and to *drain*.
+# two copies disturb each other. Alone, each direction reaches :measured:`ceiling_in`; both together reach
+# :measured:`ceiling_both`, so a pair of copies of one chunk takes :measured:`pair`, and may last longer than
+# the work. The first copy in and the last copy out have nothing beside them: the pipeline has to *fill* and
+# to *drain*.
 
 # draw: The ideal, and how much of it is reached
 n, n_chunks, n_bytes = 16384, 8, 2048 * 2048 * 4

@@ -5,10 +5,10 @@ Slicing
 Slice before the copy to the GPU, or after it?
 """
 # %%
-# Every eighth of 2\ :sup:`25` numbers is on the GPU after
-# :measured:`strided[strided_copy_first_pinned, 2**22].time` if all are copied and sliced there, and after
-# :measured:`strided[strided_slice_first_pinned, 2**22].time` if NumPy slices first on one thread, or
-# :measured:`strided[strided_slice_first_threads, 2**22].time` on 16 virtual CPUs. Slice neighbours first:
+# Every second of 2\ :sup:`25` numbers is on the GPU after
+# :measured:`strided[strided_copy_first_pinned, 2**24].time` if all are copied and sliced there, and after
+# :measured:`strided[strided_slice_first_pinned, 2**24].time` if NumPy slices first on one thread, or
+# :measured:`strided[strided_slice_first_threads, 2**24].time` on 16 virtual CPUs. Slice neighbours first:
 # that copies less, and gathers nothing.
 #
 # .. list-table:: From pinned memory, until the numbers wanted are on the GPU

@@ -5,10 +5,10 @@ Transfers
 How long does a copy between host and GPU take, and what makes it faster?
 """
 # %%
-# From an ordinary NumPy array, 256 MiB (2\ :sup:`28` bytes) reach the GPU in
-# :measured:`to_device[pageable, 2**28].time`; from :term:`pinned memory`, in
+# From an ordinary NumPy array, ``cp.asarray`` brings 256 MiB (2\ :sup:`28` bytes) to the GPU in
+# :measured:`to_device[asarray, 2**28].time`. From :term:`pinned memory` they arrive in
 # :measured:`to_device[pinned, 2**28].time`. Even a kilobyte takes :measured:`to_device[pinned, 2**10].time`
-# from pinned memory: every copy has a fixed cost.
+# from there: every copy has a fixed cost.
 #
 # .. csv-table:: To the GPU
 #    :header: copy from NumPy | 2\ :sup:`10` bytes | 2\ :sup:`28` bytes
@@ -160,7 +160,7 @@ _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 #
 #    Pinned copies approach :measured:`to_device[pinned, 2**28].rate`, and reach half of that at
 #    :measured:`half_rate_bytes`. From pageable memory ``x.set`` reaches
-#    :measured:`to_device[pageable, 2**25].rate` at 2\ :sup:`25` bytes, and
+#    :measured:`to_device[pageable, 2**20].rate` at 2\ :sup:`20` bytes, and
 #    :measured:`to_device[pageable, 2**28].rate` at 2\ :sup:`28`.
 #
 # A straight line describes pinned copies well: a :term:`latency` of :measured:`latency_pinned`, and then
@@ -248,10 +248,10 @@ print(x[:3], y_pinned[:3])
 #    :measured:`product[cupy, 4096].time`"
 #
 # CuPy convolves with ``convolve2d``, and the CPU with SciPy's ``fftconvolve``; SciPy's ``convolve2d`` takes
-# :measured:`convolution_one_thread`. With pageable copies most of CuPy's time goes into the copies. With
-# pinned ones it is :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as fast as
-# SciPy on all threads: enough work is done for each number that crosses.
-# :doc:`Convolution </gallery/cupy/convolution>` has faster ways for both sides.
+# several times as long. With pageable copies most of CuPy's time goes into the copies. With pinned ones it is
+# :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as fast as SciPy on all
+# threads: enough work is done for each number that crosses. :doc:`Convolution </gallery/cupy/convolution>`
+# has faster ways for both sides.
 #
 # In the product each number is used once. The CPU reads it from its own memory, and the GPU through PCIe. If
 # that is all you do, the numbers might as well stay on the host. They belong on the GPU if they are
@@ -262,7 +262,7 @@ print(x[:3], y_pinned[:3])
 #    :fold: The convolutions, as they are timed
 #
 # .. kernel:: gpuguide.topics.transfers.product
-#    :names: product_numpy, product_numpy_threads, product_cupy, product_with_copies
+#    :names: product_numpy, product_numpy_threads, product_cupy, product_with_copies, copy_and_multiply
 #    :fold: The products, as they are timed
 
 # %%

@@ -128,9 +128,9 @@ _ = gg.plot_time(
 # .. finding::
 #
 #    With the numbers on the GPU, it overtakes all threads of the CPU
-#    :measured:`polynomial.crossover(cpu_threads, gpu_threads)`. At 10\ :sup:`8` numbers it is
-#    :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)` as fast, from the call until the result
-#    is there.
+#    :measured:`polynomial.crossover(cpu_threads, gpu_threads)`; at a million the two take about the same
+#    time. At 10\ :sup:`8` numbers the GPU is :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)`
+#    as fast, from the call until the result is there.
 
 # draw: Six claims
 gg.claim(results, "numpy", faster_than="gpu_threads", at=10**3)
@@ -141,7 +141,7 @@ gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=
 gg.claim(results, "cpu_threads", faster_than="with_copies", at=10**8, by=2)
 
 # %%
-# The tall bars come from one machine start on which the host's processor was busy with other work.
+# The tall bars come from one run, in which the host's processor was busy with other work.
 #
 # On the left more numbers hardly cost the GPU more time. A thousand take
 # :measured:`polynomial[gpu_threads, 10**3].time`, and 10\ :sup:`5` take
@@ -152,10 +152,11 @@ gg.claim(results, "cpu_threads", faster_than="with_copies", at=10**8, by=2)
 #
 # NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
 # :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that it
-# makes. The operating system hands out their memory page by page, when a page is first used. Most of it
-# comes in large pages of 2 MiB. With ten million numbers this happens :measured:`faults_new` times in a call.
-# If all steps write into one array that exists, it happens :measured:`faults_out` times, and the call takes
-# :measured:`polynomial[numpy_out, 10**7].time`. :evidence:`variant numpy_out`
+# makes. The operating system hands out their memory page by page, when a page is first used. Most of it comes
+# in large pages of 2 MiB. With ten million numbers this happens hundreds of times in a call, and in one run
+# it happened thousands of times. If all steps write into one array that exists, it happens
+# :measured:`faults_out` times, and the call takes :measured:`polynomial[numpy_out, 10**7].time`.
+# :evidence:`variant numpy_out`
 
 # %%
 
@@ -228,11 +229,11 @@ _ = gg.plot_time(
 #    :measured:`polynomial[with_copies, 10**8].time`. All threads of the CPU take
 #    :measured:`polynomial[cpu_threads, 10**8].time`.
 #
-# So for one cheap formula the CPU wins against pageable copies. Against pinned ones the race is close: which
-# side wins differs from one machine start to the next. But the trip costs the same for one formula and for a
-# hundred. By these times, pinned copies cost as much as :measured:`formulas_pinned` such formulas save, and
-# pageable ones as much as :measured:`formulas_pageable`. So copy once, do many things on the GPU, and copy
-# the result back at the end.
+# So for one cheap formula the CPU wins against pageable copies. Against pinned ones the race is close: the
+# CPU won by a little in every run, and may lose in the next. But the trip costs the same for one formula and
+# for a hundred. By these times, pinned copies cost as much as :measured:`formulas_pinned` such formulas save,
+# and pageable ones as much as :measured:`formulas_pageable`. So copy once, do many things on the GPU, and
+# copy the result back at the end.
 
 # draw: How many formulas save as much as the copies cost
 n = 10**8
