@@ -1,4 +1,4 @@
-"""The one Sphinx configuration. Every path is absolute from this folder."""
+"""The one Sphinx configuration. Its paths begin in this folder, so that two clones build the same bytes."""
 
 import sys
 from pathlib import Path
@@ -32,7 +32,7 @@ extensions = [
 root_doc = "index"
 language = "en"
 nitpicky = True
-templates_path = [str(ROOT / "docs" / "_templates")]
+templates_path = ["docs/_templates"]
 exclude_patterns = [
     "_build",
     "_ext",
@@ -80,13 +80,13 @@ gpuguide_site_url = ""
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
 html_title = "gpuguide"
-html_static_path = [str(ROOT / "docs" / "_static")]
+html_static_path = ["docs/_static"]
 html_css_files = ["gpuguide.css"]
 # A page is whole without its script, and need not wait for it.
 html_js_files = [("gpuguide.js", {"defer": "defer"})]
-html_favicon = str(ROOT / "docs" / "_static" / "favicon.svg")
+html_favicon = "docs/_static/favicon.svg"
 # The search finds pages before the reference.
-html_search_scorer = str(ROOT / "docs" / "_templates" / "search_scorer.js")
+html_search_scorer = "docs/_templates/search_scorer.js"
 html_show_sourcelink = False
 # Nothing links to an index of names: the search and the list of the reference find them.
 html_use_index = False

@@ -274,7 +274,7 @@ def test_every_exercise_makes_a_script(name):
 def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template):
     project = built_template.restored()
     folder = project.layout.docs / DOWNLOADS
-    names = {"toy.ipynb", "toy.py", "pictures.ipynb", "pictures.py"}
+    names = {"toy.ipynb", "toy.py", "pictures.ipynb", "pictures.py", "live.ipynb"}
     assert {path.name for path in folder.iterdir()} == names
     before = (folder / "pictures.py").stat().st_mtime_ns
     project.edit("examples/start/toy.py", "A sum is quick.", "A sum is soon done.\n#\n# .. results:: sums")

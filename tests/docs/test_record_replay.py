@@ -180,7 +180,7 @@ def test_a_damaged_recording_is_named(project):
     ran = project.build("-j", "2", strict=False)
     assert ran.code != 0
     (line,) = ran.output.strip().splitlines()
-    assert f"page 'toy' is damaged: test-cpu/toy/{file.name}: Unknown field 'nams'" in line
+    assert f"damaged: test-cpu/toy/{file.name}: Unknown field 'nams'" in line
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,8 @@ time.sleep(20)
 
 def interrupted(project: Project, number: int) -> tuple[int, str, list[int]]:
     """Record until `pictures` has begun, send a signal; return status, output and the page's processes."""
+    # Both pages are out of date, so the recorder takes them in their order.
+    project.edit("examples/start/toy.py", ADD, f"{ADD} + 0")
     project.edit("examples/later/pictures.py", "import gpuguide as gg\n", f"{SLEEP}import gpuguide as gg\n")
     # No pipe: when the recorder is killed, what its page started would hold it open.
     printed = project.root / "printed.txt"
