@@ -32,7 +32,8 @@ extensions = [
 root_doc = "index"
 language = "en"
 nitpicky = True
-templates_path = ["docs/_templates"]
+# The pages look for them from this folder, autosummary from docs.
+templates_path = ["docs/_templates", "_templates"]
 exclude_patterns = [
     "_build",
     "_ext",
