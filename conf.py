@@ -32,7 +32,8 @@ extensions = [
 root_doc = "index"
 language = "en"
 nitpicky = True
-templates_path = ["docs/_templates"]
+# Sphinx looks from this folder, its autosummary from the folder of the pages.
+templates_path = ["docs/_templates", "_templates"]
 exclude_patterns = [
     "_build",
     "_ext",
