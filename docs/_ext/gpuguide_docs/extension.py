@@ -31,7 +31,7 @@ MODULES = (
     "show.card",
     "show.glossary_links",
     "show.kernel",
-    "show.rungs",
+    "show.ladder",
     "show.exercises",
     "show.study",
     "show.pictures",

@@ -14,7 +14,7 @@ from gpuguide.exercises import pool
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.cells import CARD_ID, CARD_TITLE, fold
 from gpuguide_docs.show.numbers import measured_on, not_measured
 from gpuguide_docs.show.site import link_to, site_of
 from gpuguide_docs.show.tiles import note_tile
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
-__all__ = ["CARD_ID", "CARD_TITLE", "PageFrame", "card_rows", "download", "minutes_of", "setup"]
+__all__ = ["PageFrame", "card_rows", "download", "minutes_of", "setup"]
 
-CARD_ID = "how-this-was-measured"
-CARD_TITLE = "How this was measured"
 _SHARED = "host shared during"
 
 

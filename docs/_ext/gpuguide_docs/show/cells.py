@@ -8,15 +8,24 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
-from sphinx_design.dropdown import dropdown_main
-
-from gpuguide_docs.show.card import CARD_ID, CARD_TITLE
-from gpuguide_docs.show.folded import fold
+from sphinx_design.dropdown import dropdown_main, dropdown_title
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-__all__ = ["CellDirective", "FoldsInPlace", "cell_node", "setup"]
+__all__ = ["CARD_ID", "CARD_TITLE", "CellDirective", "FoldsInPlace", "cell_node", "fold", "setup"]
+
+#: The fold at the end of a page, which holds its bookkeeping.
+CARD_ID = "how-this-was-measured"
+CARD_TITLE = "How this was measured"
+
+
+def fold(summary: str, *content: nodes.Node, classes: tuple[str, ...] = ()) -> dropdown_main:
+    """Put content under a line that is always shown, and that a click opens.
+
+    These are the nodes that a ``dropdown`` of sphinx-design becomes in the end, without its card and icons.
+    """
+    return dropdown_main("", dropdown_title("", summary), *content, classes=["gg-fold", *classes])
 
 
 class cell_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)

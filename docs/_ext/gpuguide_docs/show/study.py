@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.show.card import download
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.numbers import not_measured
 from gpuguide_docs.show.site import site_of
 
