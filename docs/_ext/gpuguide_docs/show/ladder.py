@@ -261,7 +261,7 @@ class RungsDirective(SphinxDirective):
         """Mark the place; the transform fills it when it knows the rungs."""
         if "at" not in self.options:
             raise self.error("rungs: list one to three sizes, as in :at: 10**4, 10**6")
-        table = nodes.container("", classes=["gg-ladder"])
+        table = nodes.container()
         table["rungs"], table["at"] = self.arguments[0], self.options["at"]
         table["beside"] = self.options.get("beside", [])
         self.set_source_info(table)

@@ -138,8 +138,8 @@ def _remember(app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     """Make the project known before anything is generated or read, and register the directive."""
-    if "gpuguide_root" not in app.config:
-        app.add_config_value("gpuguide_root", "", "env", str)
+    # The project's root; by default the folder of conf.py.
+    app.add_config_value("gpuguide_root", "", "env", str)
     app.connect("builder-inited", _remember, priority=100)
     app.add_config_value("gpuguide_site_url", "", "env", str)
     app.add_directive("install-command", InstallCommandDirective)

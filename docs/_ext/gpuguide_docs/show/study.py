@@ -50,8 +50,8 @@ class ResultsDirective(SphinxDirective):
 def _table(page: str, study: str, results: Results) -> nodes.Element:
     html = f'<div class="gg-table-wrap">{results.table().html()}</div>'
     stem = download_stem(page, study)
-    files = nodes.paragraph(classes=["gg-table-files"])
-    files += [nodes.Text("The samples: "), download("CSV", f"{stem}.csv"), nodes.Text(" · ")]
+    files = nodes.paragraph("", "The samples: ")
+    files += [download("CSV", f"{stem}.csv"), nodes.Text(" · ")]
     files += download("JSON", f"{stem}.json")
     summary = f"Table: {results.title}, every size"
     table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
