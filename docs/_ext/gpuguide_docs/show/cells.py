@@ -36,13 +36,12 @@ def fold(summary: str, *content: nodes.Node, classes: tuple[str, ...] = ()) -> d
 
 
 class cell_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
-    """A cell: attributes ``lineno``, its line in the script, and ``wrong``; it writes nothing itself."""
+    """A cell: attribute ``wrong``; it writes nothing itself."""
 
 
 class CellDirective(SphinxDirective):
-    """``.. cell:: LINE``, which replay writes around a block of code and what the code put out."""
+    """``.. cell::``, which replay writes around a block of code and what the code put out."""
 
-    required_arguments = 1
     has_content = True
     option_spec: ClassVar = {
         "fold": directives.unchanged_required,
@@ -52,7 +51,7 @@ class CellDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Fold what the options say."""
         code, *output = self.parse_content_to_nodes()
-        cell = cell_node("", lineno=int(self.arguments[0]), wrong="wrong" in self.options)
+        cell = cell_node("", wrong="wrong" in self.options)
         if "fold" not in self.options:
             cell += [code, *output]
         elif "code-only" in self.options:

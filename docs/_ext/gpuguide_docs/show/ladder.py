@@ -504,7 +504,6 @@ def _table(shown: _Shown, targets: dict[str, str]) -> nodes.table:
         times = [_shown_or(shown, ladder.time(name, size), "–") for size in ladder.sizes]
         row = _row([_name(shown, name, targets), *times, _shown_or(shown, ladder.gain(name), "")])
         row["classes"] += [] if name in ladder.rungs else ["gg-beside"]
-        row["variant"] = name
         for entry, size in zip(list(row.findall(nodes.entry))[1:], ladder.sizes, strict=False):
             entry["classes"] += ["gg-best"] if (name, size) in ladder.best else []
         body.append(row)

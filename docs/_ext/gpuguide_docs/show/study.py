@@ -74,7 +74,7 @@ class FindingDirective(SphinxDirective):
             if isinstance(paragraph, nodes.paragraph):
                 paragraph["classes"].append("gg-finding")
                 # The code of a chart is folded below it.
-                paragraph["caption"] = self.lineno
+                paragraph["caption"] = True
         return content
 
 
