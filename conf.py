@@ -32,7 +32,7 @@ extensions = [
 root_doc = "index"
 language = "en"
 nitpicky = True
-# The pages look for them from this folder, autosummary from docs.
+# Sphinx looks from this folder, its autosummary from the folder of the pages.
 templates_path = ["docs/_templates", "_templates"]
 exclude_patterns = [
     "_build",

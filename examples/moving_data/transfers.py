@@ -248,7 +248,7 @@ print(x[:3], y_pinned[:3])
 #    :measured:`product[cupy, 4096].time`"
 #
 # CuPy convolves with ``convolve2d``, and the CPU with SciPy's ``fftconvolve``; SciPy's ``convolve2d`` takes
-# several times as long. With pageable copies most of CuPy's time goes into the copies. With pinned ones it is
+# much longer. With pageable copies most of CuPy's time goes into the copies. With pinned ones it is
 # :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as fast as SciPy on all
 # threads: enough work is done for each number that crosses. :doc:`Convolution </gallery/cupy/convolution>`
 # has faster ways for both sides.

@@ -12,8 +12,7 @@ from pathlib import Path
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, read_pages
-from gpuguide_docs.show.kernel import functions_in, imports_and_rest, shown_source
-from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.kernel import ModuleSource, functions_in, imports_and_rest, shown_source
 
 LAYOUT = Layout(Path(__file__).parents[2])
 _RUNG = re.compile(r"^\.\. rung:: (\w+)", re.MULTILINE)

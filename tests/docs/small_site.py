@@ -186,7 +186,7 @@ def generated(script: Path, output: str = "") -> str:
 
 
 MODULES = (
-    *("show.site", "show.numbers", "show.cells", "show.card", "show.kernel", "show.rungs", "show.study"),
+    *("show.site", "show.numbers", "show.cells", "show.card", "show.kernel", "show.ladder", "show.study"),
     "show.pictures",
 )
 

@@ -25,7 +25,7 @@ The answer.
 
 More of the answer.
 
-.. cell:: 10
+.. cell::
 
    .. code-block:: Python
 

@@ -28,7 +28,6 @@ What is measured?
 MORE = (
     "myst_parser",
     "gpuguide_docs.show.exercises",
-    "gpuguide_docs.show.install_command",
 )
 LISTED = {
     "examples/pages.toml": """

@@ -6,7 +6,7 @@ import pytest
 from small_site import TOPIC, build, page, recording
 
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show.module_source import ModuleSource
+from gpuguide_docs.show.kernel import ModuleSource
 
 HEAD = "First page\n==========\n\nWhat is measured?\n\n"
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"/>'

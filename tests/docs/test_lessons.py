@@ -11,7 +11,7 @@ from tiny_pool import use_pool
 
 from gpuguide_docs.replay.states import PageState
 from gpuguide_docs.show.card import minutes_of
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.cells import fold
 
 LESSON = PAGES.replace("needs =", 'exercises = ["add_one"]\nneeds =', 1)
 MORE = ("sphinx_design", *(f"gpuguide_docs.show.{name}" for name in ("evidence", "exercises", "cells")))

@@ -12,8 +12,7 @@ from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.counters import Counted, KernelCounts
 from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide_docs.replay.states import PageState
-from gpuguide_docs.show.ladder import ladder_of
-from gpuguide_docs.show.rungs import strip_cell, strip_node
+from gpuguide_docs.show.ladder import ladder_of, strip_cell, strip_node
 from study_results import CEILINGS, SIZES, VARIANTS, cell, make, missing
 
 SCRIPT = '''"""

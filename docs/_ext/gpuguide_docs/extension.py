@@ -31,22 +31,20 @@ MODULES = (
     "show.card",
     "show.glossary_links",
     "show.kernel",
-    "show.rungs",
+    "show.ladder",
     "show.exercises",
     "show.study",
     "show.pictures",
-    "show.live_cells",
     "show.theme",
     "downloads.downloads",
 )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Set up every module; ``gpuguide_root`` names the project's root (default: the folder of conf.py)."""
+    """Set up every module."""
     # A build makes millions of small objects and drops few: searching for cycles as often as Python does by
     # default takes a tenth of its time.
     gc.set_threshold(1_000_000, 50, 100)
-    app.add_config_value("gpuguide_root", "", "env", str)
     for name in MODULES:
         import_module(f"gpuguide_docs.{name}").setup(app)
     # Before the gallery is taken over (20), which needs the states.

@@ -13,11 +13,10 @@ from gpuguide_docs.downloads.markdown import Block, Words, blocks, fold, markdow
 from gpuguide_docs.downloads.notebook import Piece, joined
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.show.exercises import check_call, check_commands
-from gpuguide_docs.show.install_command import pip_command, wheel_path
-from gpuguide_docs.show.kernel import names_option, shown_source
+from gpuguide_docs.show.kernel import ModuleSource, names_option, shown_source
 from gpuguide_docs.show.ladder import Ladder, ladder_of
-from gpuguide_docs.show.module_source import ModuleSource
 from gpuguide_docs.show.numbers import measured_on, parse_size
+from gpuguide_docs.show.site import pip_command, wheel_path
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording

@@ -87,6 +87,5 @@ def setup(app: Sphinx) -> None:
 
     Sphinx reads a page again when such a file is gone.
     """
-    app.setup_extension("gpuguide_docs.show.install_command")
     app.connect("doctree-read", _read, priority=100)
     app.connect("env-updated", _sweep)

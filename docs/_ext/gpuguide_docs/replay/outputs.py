@@ -92,11 +92,11 @@ def chart(pictures: str) -> str:
     return f"\n.. container:: gg-chart\n\n{_indented(pictures.strip())}\n\n"
 
 
-def cell_directive(lineno: int, code: str, output: str, options: Iterable[str]) -> str:
+def cell_directive(code: str, output: str, options: Iterable[str]) -> str:
     """Show a cell: its code, and below it the reST of what it put out."""
     head = "".join(f"{_INDENT}:{option}\n" for option in options)
     body = f".. code-block:: Python\n\n{_indented(code)}\n\n{output}"
-    return f".. cell:: {lineno}\n{head}\n{_indented(body)}\n"
+    return f".. cell::\n{head}\n{_indented(body)}\n"
 
 
 def admonition(title: str, paragraphs: Iterable[str], classes: str) -> str:

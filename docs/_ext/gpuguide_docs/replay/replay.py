@@ -139,7 +139,7 @@ def cell_block(cell: Cell, output: str, *, states: bool = False) -> str:
     elif cell.place != "open":
         options.append(f"fold: {cell.title}")
         options += ["at-end:"] if cell.place == "end" else []
-    return cell_directive(cell.lineno, code, output, options)
+    return cell_directive(code, output, options)
 
 
 def _banner(state: PageState) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +43,19 @@ def topic_page(package: str, source: Path) -> str:
         # Without names, autodoc would read the docstrings of all that the module imports, too.
         members = ", ".join(_definitions(f"{package}.{name}"))
         lines += [f"   :members: {members}", "   :ignore-module-all:", ""]
+        lines += _studies(f"{package}.{name}", source)
     lines += ["Pages that use it", "-----------------", "", ".. minigallery::", ""]
     return "\n".join([*lines, *(f"   {package}.{name}" for name in names), ""])
+
+
+def _studies(module: str, source: Path) -> Iterator[str]:
+    """Describe the studies of a module by their titles: they are data, and autodoc reads docstrings."""
+    path = source.joinpath(*module.split(".")).with_suffix(".py")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Study"), _, keywords)):
+                titles = (ast.literal_eval(word.value) for word in keywords if word.arg == "title")
+                yield from (f".. py:data:: {module}.{name}", "", f"   Study: {next(titles, name)}.", "")
 
 
 def _definitions(module: str) -> list[str]:

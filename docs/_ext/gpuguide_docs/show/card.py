@@ -14,7 +14,7 @@ from gpuguide.exercises import pool
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.cells import CARD_ID, CARD_TITLE, fold
 from gpuguide_docs.show.numbers import measured_on, not_measured
 from gpuguide_docs.show.site import link_to, site_of
 from gpuguide_docs.show.tiles import note_tile
@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
-__all__ = ["CARD_ID", "CARD_TITLE", "PageFrame", "card_rows", "download", "minutes_of", "setup"]
+__all__ = ["PageFrame", "card_rows", "download", "minutes_of", "setup"]
 
-CARD_ID = "how-this-was-measured"
-CARD_TITLE = "How this was measured"
 _SHARED = "host shared during"
 
 
@@ -132,19 +130,11 @@ def _n_words(node: nodes.Element) -> int:
 
 def _byline(page: Page, before: list[Page], state: PageState | None, minutes: int) -> nodes.Element:
     """Build the byline: what the page needs, how it was measured, and what can be downloaded."""
-    parts = {"needs": _promise(page, before, minutes)}
+    line = nodes.paragraph("", "", *_promise(page, before, minutes))
     if state is not None:
-        parts["measured"] = _measured(state, gpu=bool(page.needs.gpus))
-        parts["downloads"] = [
-            download("notebook", f"gallery/downloads/{page.name}.ipynb"),
-            nodes.Text(" · "),
-            download("script", f"gallery/downloads/{page.name}.py"),
-        ]
-    line = nodes.paragraph()
-    for part, children in parts.items():
-        if line.children:
-            line += nodes.inline("", " | ", classes=["gg-byline-bar"])
-        line += nodes.inline("", "", *children, classes=[f"gg-byline-{part}"])
+        line += [nodes.Text(" | "), *_measured(state, gpu=bool(page.needs.gpus)), nodes.Text(" | ")]
+        line += [download("notebook", f"gallery/downloads/{page.name}.ipynb"), nodes.Text(" · ")]
+        line += download("script", f"gallery/downloads/{page.name}.py")
     return nodes.container("", line, classes=["gg-byline"])
 
 
@@ -176,8 +166,7 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
     """Link a file for readers to take away."""
     # Recordings lie outside the source folder, at which Sphinx begins such a path.
     target = f"/../{path}" if up else f"/{path}"
-    label = nodes.inline("", text, classes=["gg-download"])
-    return addnodes.download_reference("", "", label, reftarget=target, reftype="download", refdomain="")
+    return addnodes.download_reference("", text, reftarget=target, reftype="download", refdomain="")
 
 
 # The card -------------------------------------------------------------------------------------------------

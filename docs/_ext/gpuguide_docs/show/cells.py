@@ -1,32 +1,47 @@
-"""Cells of a page: code and what it put out, as one node; some are folded."""
+"""Cells of a page: code and its output as one node, some folded; and live cells, which myst-nb runs."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
-from sphinx_design.dropdown import dropdown_main
+from sphinx_design.dropdown import dropdown_main, dropdown_title
 
-from gpuguide_docs.show.card import CARD_ID, CARD_TITLE
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.pages.layout import layout_of
+from gpuguide_docs.show.pictures import twins
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
-__all__ = ["CellDirective", "FoldsInPlace", "cell_node", "setup"]
+__all__ = ["CARD_ID", "CARD_TITLE", "CellDirective", "FoldsInPlace", "cell_node", "fold", "setup"]
+
+#: The fold at the end of a page, which holds its bookkeeping.
+CARD_ID = "how-this-was-measured"
+CARD_TITLE = "How this was measured"
+
+
+def fold(summary: str, *content: nodes.Node, classes: tuple[str, ...] = ()) -> dropdown_main:
+    """Put content under a line that is always shown, and that a click opens.
+
+    These are the nodes that a ``dropdown`` of sphinx-design becomes in the end, without its card and icons.
+    """
+    return dropdown_main("", dropdown_title("", summary), *content, classes=["gg-fold", *classes])
 
 
 class cell_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
-    """A cell: attributes ``lineno``, its line in the script, and ``wrong``; it writes nothing itself."""
+    """A cell: attribute ``wrong``; it writes nothing itself."""
 
 
 class CellDirective(SphinxDirective):
-    """``.. cell:: LINE``, which replay writes around a block of code and what the code put out."""
+    """``.. cell::``, which replay writes around a block of code and what the code put out."""
 
-    required_arguments = 1
     has_content = True
     option_spec: ClassVar = {
         "fold": directives.unchanged_required,
@@ -36,7 +51,7 @@ class CellDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Fold what the options say."""
         code, *output = self.parse_content_to_nodes()
-        cell = cell_node("", lineno=int(self.arguments[0]), wrong="wrong" in self.options)
+        cell = cell_node("", wrong="wrong" in self.options)
         if "fold" not in self.options:
             cell += [code, *output]
         elif "code-only" in self.options:
@@ -105,10 +120,98 @@ def _pass(_writer: Any, _node: nodes.Node) -> None:
     """Code and output stand where the cell does."""
 
 
+# Live cells of pages written by hand ------------------------------------------------------------------------
+
+# A kernel warns on the terminal that its sockets are not encrypted, but they are local to this machine.
+_KERNEL_CONFIG = """\
+c.IPKernelApp.log_level = "ERROR"
+c.HistoryManager.enabled = False
+c.InlineBackend.figure_formats = {"svg"}
+c.InlineBackend.print_figure_kwargs = {"bbox_inches": None, "metadata": {"Date": None, "Creator": None}}
+"""
+# A chart must be the same file each time, like those that the guide draws itself. The backend's own settings
+# would be set when the first figure is made, and lost when the style in which it is drawn ends; and a page
+# without a chart need not import Matplotlib.
+_CHART_CONFIG = "svg.hashsalt: gpuguide\nsvg.fonttype: path\n"
+
+
+def _drop_style(app: Sphinx, _config: object) -> None:
+    """Keep myst-nb's style sheet, of which the guide's own takes the place, off all pages.
+
+    It is copied after the pages were written, so that links to it differ between a first build and a second.
+    """
+    kept = [file for file in app.registry.css_files if not file[0].startswith("mystnb.")]
+    app.registry.css_files[:] = kept
+
+
+def _prepare(app: Sphinx) -> None:
+    """Let cells find this tree's package, and nothing that the user set IPython up to do."""
+    if "myst_nb" not in app.extensions:
+        return
+    layout = layout_of(app)
+    ipython = layout.build / "ipython"
+    write_if_changed(ipython / "profile_default" / "ipython_kernel_config.py", _KERNEL_CONFIG)
+    os.environ["IPYTHONDIR"] = str(ipython)
+    write_if_changed(ipython / "matplotlibrc", _CHART_CONFIG)
+    os.environ["MATPLOTLIBRC"] = str(ipython / "matplotlibrc")
+    paths = [str(layout.source), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
+
+
+def _kill_kernels(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+    """End a kernel whose cells are through at once: one that is asked to end may hang, or abort in libzmq."""
+    if "myst_nb" in app.extensions and any(env.doc2path(name).suffix == ".md" for name in names):
+        # myst-nb imports it for these pages, and has no setting for this.
+        from nbclient.client import NotebookClient
+
+        NotebookClient.shutdown_kernel.default_value = "immediate"
+
+
+def _put_twins(app: Sphinx, doctree: nodes.document) -> None:
+    """Give each chart that a cell drew a dark twin, and both a name that stays when the chart changes."""
+    layout, docname = layout_of(app), app.env.docname
+    number = 0
+    for image in list(doctree.findall(nodes.image)):
+        drawn = Path(app.env.relfn2path(image["uri"], docname)[1])
+        if drawn.suffix != ".svg" or layout.build not in drawn.parents:
+            continue
+        number += 1
+        stem = f"{docname.replace('/', '-')}-live-{number}"
+        pair = twins(layout, stem, drawn.read_bytes(), image.get("alt", ""))
+        image.parent.replace(image, nodes.container("", *pair, classes=["gg-chart"]))
+
+
+def _read(app: Sphinx, doctree: nodes.document) -> None:
+    """Note what a page with live cells was made from."""
+    if "myst_nb" not in app.extensions:
+        return
+    # myst-nb is slow to import, and by now it is there.
+    from myst_nb.sphinx_ import NbMetadataCollector
+
+    env = app.env
+    ran = NbMetadataCollector.get_exec_data(env, env.docname)
+    if ran is None:
+        return
+    # The package loads its modules, and its recordings, when they are first used, so a page can reach any of
+    # them. Running a page once too often costs a second; showing what the code no longer does would be wrong.
+    for path in (layout_of(app).source / "gpuguide").rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            env.note_dependency(path)
+    if not ran["succeeded"]:
+        # Without this, a page that failed would count as read, and the next build would pass.
+        env.note_reread()
+
+
 def setup(app: Sphinx) -> None:
-    """Register directive, node and transform."""
+    """Register directive, node and transform, and what live cells need."""
     app.setup_extension("sphinx_design")
     plain = (_pass, _pass)
     app.add_node(cell_node, html=plain, latex=plain, text=plain, man=plain, texinfo=plain)
     app.add_directive("cell", CellDirective)
     app.add_post_transform(FoldsInPlace)
+    app.connect("config-inited", _drop_style)
+    app.connect("builder-inited", _prepare)
+    app.connect("env-before-read-docs", _kill_kernels)
+    # Before Sphinx looks which files the page shows.
+    app.connect("doctree-read", _put_twins, priority=100)
+    app.connect("doctree-read", _read)

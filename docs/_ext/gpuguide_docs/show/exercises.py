@@ -14,7 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises import pool
 from gpuguide_docs.pages.pages_toml import LEVELS
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.site import link_to, site_of
 
 if TYPE_CHECKING:

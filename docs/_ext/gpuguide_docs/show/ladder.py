@@ -1,18 +1,60 @@
-"""A ladder: the rungs of a study in its order, and which of its numbers the table and the strips show."""
+"""A ladder: directive ``rungs``, the table of a study's rungs, and ``rung``, one of them with its strip."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from gpuguide.errors import ArgumentError
-from gpuguide.results.results import Results
-from gpuguide.results.starts import Quantity
-from gpuguide.results.units import format_quantity
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
 
-__all__ = ["MOST_ROWS", "Cell", "Done", "Ladder", "ladder_of"]
+from gpuguide.errors import ArgumentError, GpuGuideError, unknown
+from gpuguide.results.counters import COUNTERS
+from gpuguide.results.units import REGIONS, format_quantity, size_words
+from gpuguide_docs.show.cells import cell_node
+from gpuguide_docs.show.kernel import (
+    ModuleSource,
+    functions_in,
+    imports_and_rest,
+    kernel_block,
+    names_option,
+)
+from gpuguide_docs.show.numbers import (
+    NOT_COUNTED,
+    measured_number,
+    not_measured,
+    parse_size,
+    unmeasured_number,
+)
+from gpuguide_docs.show.site import site_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+    from gpuguide.recordings.recording import Recording
+    from gpuguide.results.results import Results
+    from gpuguide.results.starts import Quantity
+    from gpuguide_docs.pages.pages_toml import Page
+    from gpuguide_docs.replay.states import PageState
+
+__all__ = [
+    "MOST_ROWS",
+    "Cell",
+    "Done",
+    "Ladder",
+    "LadderParts",
+    "RungDirective",
+    "RungsDirective",
+    "ladder_of",
+    "strip_cell",
+    "strip_node",
+]
 
 #: With more rows the table would not stay on the first screen of a phone.
 MOST_ROWS = 9
@@ -182,3 +224,406 @@ def ladder_of(
             f"{', '.join(ladder.rows)}. Remove some from :beside:."
         )
     return ladder
+
+
+# Directives and what they show ------------------------------------------------------------------------------
+
+
+class strip_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
+    """What was measured of a rung (attribute ``strip``, its name), as cells."""
+
+
+class strip_cell(nodes.General, nodes.TextElement):  # noqa: N801
+    """One cell of a strip: attributes ``kind`` and ``title``."""
+
+
+def _sizes_option(text: str | None) -> list[int]:
+    try:
+        return [parse_size(size) for size in (text or "").split(",")]
+    except ArgumentError as error:
+        raise ValueError(str(error)) from None
+
+
+def _counter_option(text: str | None) -> str:
+    name = (text or "").strip()
+    if name not in COUNTERS:
+        raise ValueError(str(unknown("counter", name, COUNTERS)))
+    return name
+
+
+class RungsDirective(SphinxDirective):
+    """``.. rungs:: STUDY`` with ``:at:`` and ``:beside:`` is the table of a page's rungs."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"at": _sizes_option, "beside": names_option}
+
+    def run(self) -> list[nodes.Node]:
+        """Mark the place; the transform fills it when it knows the rungs."""
+        if "at" not in self.options:
+            raise self.error("rungs: list one to three sizes, as in :at: 10**4, 10**6")
+        table = nodes.container()
+        table["rungs"], table["at"] = self.arguments[0], self.options["at"]
+        table["beside"] = self.options.get("beside", [])
+        self.set_source_info(table)
+        return [table]
+
+
+class RungDirective(SphinxDirective):
+    """``.. rung:: NAME`` shows a kernel with the cell below that launches it, and what was measured of it."""
+
+    required_arguments = 1
+    option_spec: ClassVar = {"beside": directives.flag, "counter": _counter_option}
+
+    def run(self) -> list[nodes.Node]:
+        """Mark the place; the transform fills it."""
+        name = self.arguments[0]
+        rung = nodes.container("", classes=["gg-rung"], ids=[f"rung-{name.replace('_', '-')}"])
+        rung["rung"], rung["wrong"] = name, False
+        rung["beside"] = "beside" in self.options
+        rung["counter"] = self.options.get("counter", "")
+        self.set_source_info(rung)
+        return [rung]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A ladder with the recording that it is read from."""
+
+    ladder: Ladder
+    recording: Recording
+    env: BuildEnvironment
+
+    def number(self, cell: Cell, *, short: bool = False) -> nodes.Node:
+        return measured_number(self.env, cell.key, self.recording, short=short)
+
+    def numbers(self, cells: Sequence[Cell]) -> list[nodes.Node]:
+        """Show a count and its rate; what is counted stands beside them."""
+        shown: list[nodes.Node] = []
+        for cell in cells:
+            shown += [nodes.Text(" at ")] if shown else []
+            shown.append(self.number(cell, short=True))
+        return shown
+
+    def label(self, name: str) -> str:
+        return self.ladder.results.variant(name).label
+
+    def size(self, cell: Cell) -> str:
+        return f"{size_words(cell.size)} {self.ladder.results.size_name}"
+
+
+class LadderParts(SphinxTransform):
+    """Fills tables and rungs of a page, once all of it is read."""
+
+    default_priority = 395  # before the byline looks where the answer ends
+
+    def apply(self, **_kwargs: object) -> None:
+        """Put kernel, launch and strip into each rung, and the rows into each table."""
+        places = list(self.document.findall(nodes.container))
+        rungs = [place for place in places if "rung" in place]
+        tables = [place for place in places if "rungs" in place]
+        site = site_of(self.env)
+        page = site.page_of(self.env.docname)
+        if not (rungs or tables) or page is None or page.format != "script":
+            return
+        for rung in rungs:
+            cell = _cell_below(rung)
+            rung["wrong"] = cell is not None and cell["wrong"]
+        seen: set[str] = set()
+        defined: set[str] = set()
+        for rung in rungs:
+            self._tried(rung, partial(self._put_code, page, rung, seen, defined))
+        state = site.state(page.name, self.env)
+        recording = site.recording(state)
+        if recording is None:
+            self._wait(state, tables, rungs)
+            return
+        ladders: list[_Shown] = []
+        for table in tables:
+            self._tried(table, partial(self._fill_table, table, rungs, recording, ladders))
+        for rung in rungs:
+            self._tried(rung, partial(self._fill_strip, rung, rungs, recording, ladders))
+
+    def _tried(self, place: nodes.Element, do: Callable[[], object]) -> None:
+        """Fill a place, or report an error that the next build finds again."""
+        try:
+            do()
+        except GpuGuideError as error:
+            self.env.note_reread()
+            name = f"rungs {place['rungs']!r}" if "rungs" in place else f"rung {place['rung']!r}"
+            place += self.document.reporter.error(f"{name}: {error}", base_node=place)
+
+    def _put_code(self, page: Page, rung: nodes.Element, seen: set[str], defined: set[str]) -> None:
+        """Put the kernel above the cell that launches it, with what it reads and no rung above has shown."""
+        name = rung["rung"]
+        if name in seen:
+            raise ArgumentError(f"occurs more than once on page {page.name!r}. A rung has one place.")
+        seen.add(name)
+        cell = _cell_below(rung)
+        if cell is not None:
+            cell.parent.remove(cell)
+        own = {function for code in _code_in(cell) for function in functions_in(code)}
+        layout, kernels = site_of(self.env).layout, f"gpuguide.topics.{page.topic}.kernels"
+        path = layout.source.joinpath(*kernels.split(".")).with_suffix(".py")
+        if name not in own and path.is_file():
+            source = ModuleSource(layout.source, kernels)
+            self.env.note_dependency(str(path))
+            if name in source.names:
+                names = [part for part in source.with_read(name) if part == name or part not in defined]
+                defined.update(names)
+                block = kernel_block(source, names, _imports_cut(cell))
+                block.source, block.line = rung.source, rung.line
+                rung += block
+        defined.update(own)
+        if cell is not None:
+            rung += nodes.container("", cell, classes=["gg-rung-cell"])
+
+    def _wait(
+        self, state: PageState, tables: Sequence[nodes.Element], rungs: Sequence[nodes.Element]
+    ) -> None:
+        """Say that nothing has been measured yet, and why."""
+        for table in tables:
+            table.append(nodes.paragraph("", "", *not_measured(state), classes=["gg-placeholder"]))
+        for rung in rungs:
+            number = unmeasured_number(self.env, rung["rung"], state)
+            time = strip_cell("", "", number, kind="time", title="time")
+            rung.append(strip_node("", time, classes=["gg-strip"], strip=rung["rung"]))
+
+    def _ladder(
+        self, results: Results, rungs: Sequence[nodes.Element], recording: Recording, table: Any = None
+    ) -> _Shown:
+        own = [rung for rung in rungs if rung["rung"] in {info.name for info in results.variants}]
+        ladder = ladder_of(
+            results,
+            [rung["rung"] for rung in own],
+            [*(table["beside"] if table else ()), *(rung["rung"] for rung in own if rung["beside"])],
+            [rung["rung"] for rung in own if rung["wrong"]],
+            table["at"] if table else (),
+        )
+        return _Shown(ladder, recording, self.env)
+
+    def _fill_table(
+        self,
+        place: nodes.Element,
+        rungs: Sequence[nodes.Element],
+        recording: Recording,
+        ladders: list[_Shown],
+    ) -> None:
+        """Fill a table, and add its ladder to those whose rungs get strips."""
+        if place["rungs"] not in recording.studies:
+            raise unknown("study", place["rungs"], recording.studies)
+        shown = self._ladder(recording.studies[place["rungs"]], rungs, recording, place)
+        if not shown.ladder.rungs:
+            raise ArgumentError("no rung of this study is on the page. Write .. rung:: NAME above a cell.")
+        place += [_table(shown, _targets(rungs)), _note(shown.ladder)]
+        _number_headings(shown.ladder, rungs)
+        ladders.append(shown)
+
+    def _fill_strip(
+        self,
+        rung: nodes.Element,
+        rungs: Sequence[nodes.Element],
+        recording: Recording,
+        ladders: Sequence[_Shown],
+    ) -> None:
+        """Put what was measured under a rung's code."""
+        name = rung["rung"]
+        shown = next((shown for shown in ladders if name in shown.ladder.rows), None)
+        if shown is None:
+            studies = list(recording.studies.values())
+            owner = {info.name: study for study in reversed(studies) for info in study.variants}
+            if name not in owner:
+                raise unknown("variant", name, owner)
+            shown = self._ladder(owner[name], rungs, recording)
+        rung += _strip(shown, name, rung["counter"])
+        done = shown.ladder.done(name)
+        rung["counts"] = done.counts if done else ""  # evidence leads here where no code counts it
+
+
+def _code_in(cell: cell_node | None) -> Iterator[str]:
+    return (block.astext() for block in cell.findall(nodes.literal_block)) if cell is not None else iter(())
+
+
+def _imports_cut(cell: cell_node | None) -> str:
+    """Take the imports away with which a cell begins: the kernel above it may need them."""
+    code = cell[0] if cell is not None else None
+    if not isinstance(code, nodes.literal_block):
+        return ""
+    imports, rest = imports_and_rest(code.astext())
+    if imports and rest:
+        code.rawsource, code.children = rest, []
+        code += nodes.Text(rest)
+        return imports
+    return ""
+
+
+def _cell_below(rung: nodes.Element) -> cell_node | None:
+    """Give the cell that begins right below a rung."""
+    siblings = rung.parent.children
+    below = (node for node in siblings[siblings.index(rung) + 1 :] if not isinstance(node, nodes.comment))
+    cell = next(below, None)
+    return cell if isinstance(cell, cell_node) else None
+
+
+def _targets(rungs: Sequence[nodes.Element]) -> dict[str, str]:
+    """Give the place that each row leads to: the section of which it is the first rung, else the rung."""
+    targets: dict[str, str] = {}
+    for rung in rungs:
+        section = _section(rung)
+        own = section["ids"][0] if section is not None and section["ids"] else ""
+        targets[rung["rung"]] = rung["ids"][0] if not own or own in targets.values() else own
+    return targets
+
+
+def _number_headings(ladder: Ladder, rungs: Sequence[nodes.Element]) -> None:
+    """Put the numbers of a section's rungs before its heading, so that a row is found again."""
+    numbers: dict[nodes.Element, list[int]] = {}
+    for rung in rungs:
+        section = _section(rung)
+        if section is not None and rung["rung"] in ladder.rungs:
+            numbers.setdefault(section, []).append(ladder.rungs.index(rung["rung"]) + 1)
+    for section, own in numbers.items():
+        title = section.next_node(nodes.title)
+        if title is not None and title.parent is section:
+            said = ", ".join(str(number) for number in sorted(own))
+            title.insert(0, [nodes.inline("", said, classes=["gg-no"]), nodes.Text(" ")])
+
+
+def _section(rung: nodes.Element) -> nodes.Element | None:
+    """Give the section that a rung stands in; None where that is the whole page."""
+    section = rung.parent
+    while section is not None and not isinstance(section, nodes.section):
+        section = section.parent
+    return section if section is not None and isinstance(section.parent, nodes.section) else None
+
+
+def _table(shown: _Shown, targets: dict[str, str]) -> nodes.table:
+    ladder = shown.ladder
+    head = [ladder.results.size_name, *(size_words(size) for size in ladder.sizes), "gain"]
+    body = []
+    for name in ladder.rows:
+        times = [_shown_or(shown, ladder.time(name, size), "–") for size in ladder.sizes]
+        row = _row([_name(shown, name, targets), *times, _shown_or(shown, ladder.gain(name), "")])
+        row["classes"] += [] if name in ladder.rungs else ["gg-beside"]
+        for entry, size in zip(list(row.findall(nodes.entry))[1:], ladder.sizes, strict=False):
+            entry["classes"] += ["gg-best"] if (name, size) in ladder.best else []
+        body.append(row)
+    table = _table_of(head, body, classes=["gg-rungs"])
+    next(table.findall(nodes.colspec))["stub"] = 1
+    return table
+
+
+def _table_of(head: Sequence[str], rows: Sequence[nodes.row], **attributes: Any) -> nodes.table:
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=1) for _ in head), cols=len(head))
+    group += nodes.thead("", _row([[nodes.Text(words)] for words in head]))
+    group += nodes.tbody("", *rows)
+    return nodes.table("", group, **attributes)
+
+
+def _row(cells: Sequence[Sequence[nodes.Node]]) -> nodes.row:
+    entries = (nodes.entry("", *([nodes.paragraph("", "", *cell)] if cell else [])) for cell in cells)
+    return nodes.row("", *entries)
+
+
+def _shown_or(shown: _Shown, cell: Cell | None, otherwise: str) -> list[nodes.Node]:
+    if cell is not None:
+        return [shown.number(cell)]
+    return [nodes.Text(otherwise)] if otherwise else []
+
+
+def _name(shown: _Shown, name: str, targets: dict[str, str]) -> list[nodes.Node]:
+    ladder, label = shown.ladder, shown.label(name)
+    number = str(ladder.rungs.index(name) + 1) if name in ladder.rungs else ""
+    linked: nodes.Node = nodes.Text(label)
+    if name in targets:
+        linked = nodes.reference("", label, refid=targets[name], internal=True)
+    clock = ladder.results.variant(name).clock
+    remarks = ["a mistake on purpose"] if name in ladder.wrong else []
+    region = REGIONS[clock].column
+    remarks += [region] if clock != ladder.clock and region not in label else []
+    after = [nodes.Text(f", {', '.join(remarks)}")] if remarks else []
+    return [nodes.inline("", number, classes=["gg-no"]), nodes.Text(" "), linked, *after]
+
+
+def _note(ladder: Ladder) -> nodes.paragraph:
+    """Say what the columns hold."""
+    clock = REGIONS[ladder.clock].sentence
+    other = any(ladder.results.variant(name).clock != ladder.clock for name in ladder.rows)
+    words = f"{clock[0].upper()}{clock[1:]}{', unless the row names another clock' if other else ''}. "
+    if len(ladder.rungs) > 1:
+        most = "at the largest of these sizes that both reach" if len(ladder.sizes) > 1 else "at this size"
+        words += f"Gain over the rung above, {most}. "
+    if ladder.best:
+        words += "Bold: the fastest rung."
+    return nodes.paragraph("", words.strip(), classes=["gg-rungs-note"])
+
+
+def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
+    ladder = shown.ladder
+    clock = REGIONS[ladder.results.variant(name).clock].sentence
+    time, gain, done = ladder.last_time(name), ladder.gain(name), ladder.done(name)
+    value, size = (shown.number(time), shown.size(time)) if time else (nodes.Text("–"), "at no listed size")
+    cells = [_strip_cell("time", clock, [value], [nodes.Text(size)])]
+    if gain:
+        over = f"over {shown.label(ladder.above(name))}"
+        over += "" if time and gain.size == time.size else f", {shown.size(gain)}"
+        cells.append(_strip_cell("gain", "gain", [shown.number(gain)], [nodes.Text(over)]))
+    if done:
+        small = [shown.number(done.share), nodes.Text(" of the ceiling")] if done.share else []
+        if done.before:
+            small += [nodes.Text("; before: " if small else "before: "), *shown.numbers(done.before)]
+        cells.append(_strip_cell("work", done.words, shown.numbers(done.cells), small))
+    if counter:
+        cells.append(_counter_cell(shown, name, counter, time))
+    return strip_node("", *cells, classes=["gg-strip"], strip=name)
+
+
+def _counter_cell(shown: _Shown, name: str, counter: str, time: Cell | None) -> strip_cell:
+    """Show a counter, and that of the rung above, at the size of the strip's time where it was read there."""
+    counted = {(cell.variant, cell.size): cell for cell in shown.recording.counters}
+    sizes = sorted((size for variant, size in counted if variant == name), reverse=True)
+    title = COUNTERS[counter].words
+    if not sizes:
+        missing = nodes.inline("", NOT_COUNTED, classes=["gg-unmeasured"])
+        return _strip_cell("counter", title, [missing], [])
+    size, above = time.size if time and time.size in sizes else sizes[0], shown.ladder.above(name)
+
+    def number(variant: str) -> nodes.Node:
+        key = f"{shown.ladder.results.name}[{variant}, {size}].counter({counter})"
+        return measured_number(shown.env, key, shown.recording)
+
+    before = (above, size) in counted and counter in counted[above, size].names
+    small = [nodes.Text("before: "), number(above)] if before else []
+    cell = _strip_cell("counter", title, [number(name)], small)
+    cell["counters"] = [counter]
+    return cell
+
+
+def _strip_cell(kind: str, title: str, value: list[nodes.Node], small: list[nodes.Node]) -> strip_cell:
+    below = [nodes.Text(" "), nodes.inline("", "", *small, classes=["gg-small"])] if small else []
+    return strip_cell("", "", *value, *below, kind=kind, title=title)
+
+
+def _visit_strip(writer: Any, node: strip_node) -> None:
+    writer.body.append(writer.starttag(node, "dl"))
+
+
+def _depart_strip(writer: Any, _node: strip_node) -> None:
+    writer.body.append("</dl>\n")
+
+
+def _visit_cell(writer: Any, node: strip_cell) -> None:
+    writer.body.append(writer.starttag(node, "div", "", CLASS=f"gg-strip-{node['kind']}"))
+    writer.body.append(f"<dt>{writer.encode(node['title'])}</dt><dd>")
+
+
+def _depart_cell(writer: Any, _node: strip_cell) -> None:
+    writer.body.append("</dd></div>\n")
+
+
+def setup(app: Sphinx) -> None:
+    """Register directives, nodes and the transform."""
+    app.add_node(strip_node, html=(_visit_strip, _depart_strip))
+    app.add_node(strip_cell, html=(_visit_cell, _depart_cell))
+    app.add_directive("rungs", RungsDirective)
+    app.add_directive("rung", RungDirective)
+    app.add_transform(LadderParts)

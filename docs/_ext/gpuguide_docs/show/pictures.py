@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpuguide_docs.pages.layout import Layout
     from gpuguide_docs.replay.outputs import Picture
 
-__all__ = ["DrawingDirective", "DrawnDirective", "setup"]
+__all__ = ["DrawingDirective", "DrawnDirective", "setup", "twins"]
 
 # Stands in the style sheet of a drawing that has larger words for narrow screens.
 _FOR_PHONES = "@media"
@@ -97,27 +97,28 @@ class DrawnDirective(SphinxDirective):
         except CellError as error:
             raise self.error(f"drawn: {error}") from error
         pictures = [picture for output in drawing.outputs if output for picture in output.pictures]
-        return [
-            node
-            for i, picture in enumerate(pictures)
-            for node in self._twins(layout, f"{label}-{i}", picture)
-        ]
+        return [_chart(layout, f"{label}-{i}", picture) for i, picture in enumerate(pictures)]
 
-    def _twins(self, layout: Layout, stem: str, picture: Picture) -> list[nodes.Node]:
-        """Write a figure and its dark twin, and show whichever fits the reader's theme."""
-        from gpuguide.charts.style import to_dark
 
-        forms = {"": picture.data, "-narrow": picture.narrow} if picture.narrow else {"": picture.data}
-        images: list[nodes.Node] = []
-        for form, light in forms.items():
-            width = [f"gg{form or '-wide'}"] if picture.narrow else []
-            for theme, data in (("light", light), ("dark", to_dark(light.decode()).encode())):
-                path = layout.docs / "_generated" / f"{stem}{form}-{theme}.svg"
-                write_if_changed(path, data)
-                uri = "/" + path.relative_to(layout.docs).as_posix()
-                classes = ["recorded-figure", *width, f"only-{theme}"]
-                images.append(nodes.image(uri=uri, alt=picture.alt, classes=classes))
-        return [nodes.container("", *images, classes=["gg-chart"])]
+def _chart(layout: Layout, stem: str, picture: Picture) -> nodes.container:
+    wide = ["gg-wide"] if picture.narrow else []
+    images = twins(layout, stem, picture.data, picture.alt, *wide)
+    if picture.narrow:
+        images += twins(layout, f"{stem}-narrow", picture.narrow, picture.alt, "gg-narrow")
+    return nodes.container("", *images, classes=["gg-chart"])
+
+
+def twins(layout: Layout, stem: str, light: bytes, alt: str, *classes: str) -> list[nodes.image]:
+    """Write a figure and its dark twin, and show whichever fits the reader's theme."""
+    from gpuguide.charts.style import to_dark
+
+    images = []
+    for theme, data in (("light", light), ("dark", to_dark(light.decode()).encode())):
+        path = layout.docs / "_generated" / f"{stem}-{theme}.svg"
+        write_if_changed(path, data)
+        uri = "/" + path.relative_to(layout.docs).as_posix()
+        images.append(nodes.image(uri=uri, alt=alt, classes=["recorded-figure", *classes, f"only-{theme}"]))
+    return images
 
 
 def setup(app: Sphinx) -> None:

@@ -1,4 +1,4 @@
-"""What roles, directives, exporter and lint read: pages and the state of each recording."""
+"""The site: its pages, the state of each recording, and ``install-command``, how to install its wheel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from weakref import WeakKeyDictionary
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError, unknown
+from gpuguide.version import __version__
 from gpuguide_docs.pages.layout import Layout, layout_of
 from gpuguide_docs.pages.pages_toml import Page, read_pages
 from gpuguide_docs.record.execution import CellError
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from gpuguide.recordings.recording import Recording
 
-__all__ = ["Site", "link_to", "setup", "site_of"]
+__all__ = ["InstallCommandDirective", "Site", "link_to", "pip_command", "setup", "site_of", "wheel_path"]
 
 _SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
 
@@ -96,12 +98,48 @@ def site_of(env: BuildEnvironment) -> Site:
     return _SITES[env]
 
 
+def wheel_path() -> str:
+    """Give the path of the wheel on the site."""
+    return f"_static/wheels/gpuguide-{__version__}-py3-none-any.whl"
+
+
+def pip_command(site_url: str, extra: str = "") -> str:
+    """Write the command that installs the package."""
+    bracket = f"[{extra}]" if extra else ""
+    if site_url:
+        return f'pip install "gpuguide{bracket} @ {site_url.rstrip("/")}/{wheel_path()}"'
+    return f'pip install "./{wheel_path().rpartition("/")[2]}{bracket}"'
+
+
+class InstallCommandDirective(SphinxDirective):
+    """``.. install-command::`` shows the command; its argument is the extra, ``cuda12`` or ``cuda13``."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Show it as a block to copy, below a link to the wheel of the site that is being read."""
+        site_url = self.config.gpuguide_site_url
+        command = f"$ {pip_command(site_url, *self.arguments)}"
+        block = nodes.literal_block(command, command, language="console")
+        self.set_source_info(block)
+        if site_url:
+            return [block]
+        wheel = wheel_path()
+        name = nodes.literal("", wheel.rpartition("/")[2])
+        link = nodes.reference("", "", name, refuri="../" * self.env.docname.count("/") + wheel)
+        line = nodes.paragraph(classes=["gg-download-wheel"])
+        line += [nodes.Text("Download "), link, nodes.Text(". In the folder that holds it, run:")]
+        return [line, block]
+
+
 def _remember(app: Sphinx) -> None:
     _SITES[app.env] = Site(layout_of(app))
 
 
 def setup(app: Sphinx) -> None:
-    """Make the project known before anything is generated or read."""
-    if "gpuguide_root" not in app.config:
-        app.add_config_value("gpuguide_root", "", "env", str)
+    """Make the project known before anything is generated or read, and register the directive."""
+    # The project's root; by default the folder of conf.py.
+    app.add_config_value("gpuguide_root", "", "env", str)
     app.connect("builder-inited", _remember, priority=100)
+    app.add_config_value("gpuguide_site_url", "", "env", str)
+    app.add_directive("install-command", InstallCommandDirective)

@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.show.card import download
-from gpuguide_docs.show.folded import fold
+from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.numbers import not_measured
 from gpuguide_docs.show.site import site_of
 
@@ -50,8 +50,8 @@ class ResultsDirective(SphinxDirective):
 def _table(page: str, study: str, results: Results) -> nodes.Element:
     html = f'<div class="gg-table-wrap">{results.table().html()}</div>'
     stem = download_stem(page, study)
-    files = nodes.paragraph(classes=["gg-table-files"])
-    files += [nodes.Text("The samples: "), download("CSV", f"{stem}.csv"), nodes.Text(" · ")]
+    files = nodes.paragraph("", "The samples: ")
+    files += [download("CSV", f"{stem}.csv"), nodes.Text(" · ")]
     files += download("JSON", f"{stem}.json")
     summary = f"Table: {results.title}, every size"
     table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
@@ -74,7 +74,7 @@ class FindingDirective(SphinxDirective):
             if isinstance(paragraph, nodes.paragraph):
                 paragraph["classes"].append("gg-finding")
                 # The code of a chart is folded below it.
-                paragraph["caption"] = self.lineno
+                paragraph["caption"] = True
         return content
 
 

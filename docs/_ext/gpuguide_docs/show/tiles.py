@@ -187,8 +187,7 @@ class AllFindingsDirective(_PagesDirective):
         ]
         if not items:
             return []
-        # The class says that the build wrote them, figures included.
-        listed = nodes.bullet_list("", bullet="*", classes=["gg-claims"])
+        listed = nodes.bullet_list("", bullet="*")
         listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
         title = self._title(page.docname, page.title)
         return [nodes.container("", title, self._quote("finding", [page]), listed, classes=["gg-found"])]
