@@ -54,8 +54,10 @@ def _studies(module: str, source: Path) -> Iterator[str]:
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         match node:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Study"), _, keywords)):
-                titles = (ast.literal_eval(word.value) for word in keywords if word.arg == "title")
-                yield from (f".. py:data:: {module}.{name}", "", f"   Study: {next(titles, name)}.", "")
+                given = {word.arg: word.value for word in keywords}
+                title = given.get("title")
+                words = title.value if isinstance(title, ast.Constant) else name
+                yield from (f".. py:data:: {module}.{name}", "", f"   Study: {words}.", "")
 
 
 def _definitions(module: str) -> list[str]:
