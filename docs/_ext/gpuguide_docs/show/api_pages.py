@@ -56,7 +56,7 @@ def _studies(module: str, source: Path) -> Iterator[str]:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Name("Study"), _, keywords)):
                 given = {word.arg: word.value for word in keywords}
                 title = given.get("title")
-                words = title.value if isinstance(title, ast.Constant) else name
+                words = str(title.value) if isinstance(title, ast.Constant) else name
                 yield from (f".. py:data:: {module}.{name}", "", f"   Study: {words}.", "")
 
 
