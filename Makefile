@@ -43,8 +43,8 @@ help:  ## show this list
 # The lock names every package, hatchling among them, so pip has nothing to resolve. Bytecode is left to the first
 # import, which is quicker in total.
 .venv/ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:3]; sys.exit(0 if (3, 11, 5) <= v < (3, 15) else \
-	  f"gpuguide needs Python 3.11.5 to 3.14, and $(PYTHON) is {v[0]}.{v[1]}.{v[2]}: run make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 15) else \
+	  f"gpuguide needs Python 3.11 to 3.14, and $(PYTHON) is {v[0]}.{v[1]}: run make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements.lock
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -166,4 +166,4 @@ wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@du -sh .whl
 
 clean:  ## delete what was built (the environment stays)
-	rm -rf $(OUT) docs/gallery docs/api/generated .cache .preview dist
+	rm -rf $(OUT) docs/gallery docs/api/generated .cache .preview

@@ -36,10 +36,7 @@ nitpicky = True
 templates_path = ["docs/_templates", "_templates"]
 exclude_patterns = [
     "_build",
-    "_ext",
-    "_generated",
     "_templates",
-    "drawings",
     # The notebooks to download: myst-nb would take them for pages, and run them.
     "gallery/**/*.ipynb",
 ]
@@ -54,8 +51,8 @@ nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_timeout = 60
 nb_execution_show_tb = True
-nb_output_stderr = "warn"
 # Nothing that a cell writes there is meant for readers; a build under -W fails.
+nb_output_stderr = "warn"
 # What a cell prints may arrive in pieces.
 nb_merge_streams = True
 

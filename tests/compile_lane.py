@@ -81,8 +81,8 @@ def find_ptxas() -> str | None:
     return shutil.which("ptxas")
 
 
-def raw_ptx(source: str, options: Sequence[str] = (), architecture: str = ARCHITECTURE) -> str:
-    """Compile CUDA C++ to PTX through NVRTC, with the options that CuPy adds; raise with the log."""
+def raw_ptx(source: str) -> str:
+    """Compile CUDA C++ to PTX through NVRTC, with the option that CuPy adds; raise with the log."""
     from cuda.bindings import nvrtc
 
     def check(result: tuple[Any, ...]) -> Any:
@@ -91,7 +91,7 @@ def raw_ptx(source: str, options: Sequence[str] = (), architecture: str = ARCHIT
         return result[1] if len(result) > 1 else None
 
     program = check(nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], []))
-    flags = [f"--gpu-architecture={architecture.replace('sm', 'compute')}", "--std=c++17", *options]
+    flags = [f"--gpu-architecture={ARCHITECTURE.replace('sm', 'compute')}", "--std=c++17"]
     (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
     log = bytearray(check(nvrtc.nvrtcGetProgramLogSize(program)))
     check(nvrtc.nvrtcGetProgramLog(program, log))
@@ -118,9 +118,9 @@ def numba_ptx(
     return str(ptx)
 
 
-def ptx_facts(ptx: str, name: str | None = None, architecture: str = ARCHITECTURE) -> KernelFacts:
+def ptx_facts(ptx: str, name: str | None = None) -> KernelFacts:
     """Assemble PTX; return the facts of the kernel called `name` (or of the only one)."""
-    log = _assemble(ptx, architecture)
+    log = _assemble(ptx)
     names = re.findall(r"\.entry\s+([\w$]+)", ptx)
     mangled = _pick(names, name)
     section = re.search(
@@ -140,9 +140,9 @@ def ptx_facts(ptx: str, name: str | None = None, architecture: str = ARCHITECTUR
     )
 
 
-def raw_facts(source: str, name: str, options: Sequence[str] = ()) -> KernelFacts:
+def raw_facts(source: str, name: str) -> KernelFacts:
     """Return the facts of a kernel of a RawKernel's source."""
-    return ptx_facts(raw_ptx(source, options), name)
+    return ptx_facts(raw_ptx(source), name)
 
 
 def numba_facts(kernel: Callable[..., Any], signature: Any, **options: Any) -> KernelFacts:
@@ -150,14 +150,14 @@ def numba_facts(kernel: Callable[..., Any], signature: Any, **options: Any) -> K
     return ptx_facts(numba_ptx(kernel, signature, **options))
 
 
-def _assemble(ptx: str, architecture: str) -> str:
+def _assemble(ptx: str) -> str:
     """Return what ``ptxas -v`` prints."""
     ptxas = find_ptxas()
     assert ptxas, "ptxas is not installed"
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernel.ptx")
         source.write_text(ptx)
-        command = [ptxas, "-v", f"-arch={architecture}", "-o", str(source.with_suffix(".cubin")), str(source)]
+        command = [ptxas, "-v", f"-arch={ARCHITECTURE}", "-o", str(source.with_suffix(".cubin")), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode:
         raise RuntimeError(f"ptxas: {done.stderr}{done.stdout}")

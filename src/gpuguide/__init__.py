@@ -63,7 +63,7 @@ _HOMES = {
     "keep": ("measure.session", "keep"),
     "load": ("recordings.store", "load"),
     "machine_ceilings": ("measure.session", "machine_ceilings"),
-    # No longer needed by new pages, because launches take CuPy arrays; older pages still use it.
+    # The launches of studies take CuPy arrays; a page that times launches of its own wraps them once.
     "numba_view": ("machine.backends", "numba_view"),
     "plot_decomposition": ("charts.shapes", "plot_decomposition"),
     "plot_heatmap": ("charts.shapes", "plot_heatmap"),

@@ -138,9 +138,9 @@ class Snapshot:
         return self.project
 
 
-def run_file(project: Project, page: str = "toy") -> Path:
-    """The file of the one run of a page."""
-    (path,) = (project.layout.recorded / MACHINE / page).glob("*.json")
+def run_file(project: Project) -> Path:
+    """The file of the one run of the page."""
+    (path,) = (project.layout.recorded / MACHINE / "toy").glob("*.json")
     return path
 
 

@@ -179,10 +179,10 @@ def write(root: Path, files: dict[str, str]) -> Layout:
     return Layout(root)
 
 
-def generated(script: Path, output: str = "") -> str:
-    """What is made of a script each of whose cells has this output."""
+def generated(script: Path) -> str:
+    """What is made of a script whose cells print nothing."""
     cells = read_cells(script)
-    return "\n\n".join(cell_block(cell, output) if cell.is_code else cell.content for cell in cells)
+    return "\n\n".join(cell_block(cell, "") if cell.is_code else cell.content for cell in cells)
 
 
 MODULES = (

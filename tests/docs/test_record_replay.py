@@ -115,7 +115,7 @@ def test_each_change_is_shown_by_the_next_build_and_all_equal_a_clean_one(projec
 
 
 def test_what_another_builder_read_first_is_new_on_the_page(project):
-    """As `make doctest` may; and a changed extension reads all pages again."""
+    """A changed extension reads all pages again; what was read but not written is written later."""
     project.edit(STUDY, "Sum by definition.", "Sum as it is defined.")
     project.edit("docs/other.rst", "Other\n=====", "Elsewhere\n=========")
     project.edit("docs/_ext/gpuguide_docs/show/kernel.py", "Tested code from", "Code from")

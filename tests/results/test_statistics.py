@@ -9,7 +9,7 @@ import pytest
 
 from gpuguide.errors import ArgumentError, UnknownNameError
 from gpuguide.results import statistics
-from gpuguide.results.statistics import median_interval, quantile, quartiles
+from gpuguide.results.statistics import median_interval, quartiles
 from gpuguide.results.units import format_ends, format_quantity, format_size
 
 
@@ -40,7 +40,7 @@ def test_arithmetic(function: Callable[..., float], arguments: tuple[Any, ...], 
         (statistics.median, ([],), "Expected a sequence of at least one sample; got shape (0,)."),
         (statistics.median, ([[1.0]],), "Expected a sequence of at least one sample; got shape (1, 1)."),
         (statistics.median, ([1.0, math.nan],), "Expected finite samples; got NaN or infinity among them."),
-        (quantile, ([1.0], 1.5), "q must be from 0 to 1; got 1.5."),
+        (median_interval, ([1.0], 0.0), "level must be between 0 and 1; got 0.0."),
         (median_interval, ([1.0], 1.0), "level must be between 0 and 1; got 1.0."),
     ],
 )
@@ -207,16 +207,6 @@ def test_an_unknown_unit_names_the_nearest() -> None:
 )
 def test_sizes_are_written_as_powers_where_they_are(size: int, expected: str) -> None:
     assert format_size(size) == expected
-
-
-def test_quantiles_include_both_ends() -> None:
-    assert (quantile([3.0, 1.0, 2.0], 0), quantile([3.0, 1.0, 2.0], 1)) == (1.0, 3.0)
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0])
-def test_a_level_lies_between_none_and_all(level: float) -> None:
-    with pytest.raises(ArgumentError, match="level must be between 0 and 1"):
-        median_interval([1.0], level)
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,7 @@ END_OF_A_LINE = "name at the end of a line"
 _MARKERS = "osD^vPX*"
 #: How wide the marks of a chart are, the hollow and larger ones left out.
 _MARK_POINTS = 5.5
+_NAMES_APART_POINTS = 14.0
 
 
 def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
@@ -179,11 +180,8 @@ def _make_room(ax: Axes, low: float, high: float, along: str) -> None:
         getattr(ax, f"set_{along}bound")(lower, last if high <= last else wider[1])
 
 
-def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
-    """Write each line's name at its end, moved apart so that no two names touch.
-
-    ``gap`` is the least distance between two names in points.
-    """
+def label_ends(ax: Axes, ends: Sequence[End]) -> None:
+    """Write each line's name at its end, moved apart so that no two names touch."""
     if not ends:
         raise ArgumentError("nothing was measured that could be drawn")
     figure = ax.get_figure(root=True)
@@ -195,7 +193,7 @@ def label_ends(ax: Axes, ends: Sequence[End], gap: float = 14.0) -> None:
     order = np.argsort(heights)
     placed = np.array(heights, dtype=float)
     for before, after in pairwise(order):
-        placed[after] = max(placed[after], placed[before] + gap)
+        placed[after] = max(placed[after], placed[before] + _NAMES_APART_POINTS)
     # Names were only pushed up; moving all of them back centres them on the ends of their lines.
     placed -= (placed - heights).mean()
     for (x, y, label, colour), height, target in zip(ends, heights, placed, strict=True):

@@ -195,7 +195,7 @@ def plot_decomposition(
     return ax
 
 
-def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: Axes | None = None) -> Axes:
+def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str) -> Axes:
     """Draw a few times side by side: a dot each, on a linear axis that begins at zero."""
     from matplotlib.ticker import MaxNLocator
 
@@ -204,7 +204,7 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: 
         raise ArgumentError(f"plot_dots: expected finite seconds of at least 0, got {dict(values)!r}")
     ranges = [(row, over, SERIES[0]) for row, over in enumerate(map(over_starts, values.values())) if over]
     with style():
-        ax = new_axes(ax, 1.1 + 0.36 * len(taken))
+        ax = new_axes(None, 1.1 + 0.36 * len(taken))
         ax.plot(list(taken.values()), range(len(taken)), "o", color=SERIES[0])
         ax.set_yticks(range(len(taken)), list(taken))
         ax.set_ylim(len(taken) - 0.5, -0.5)
@@ -219,9 +219,7 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str, *, ax: 
     return ax
 
 
-def plot_ratios(
-    dots: Mapping[str, Fact], what: str, *, spans: Collection[str] = (), ax: Axes | None = None
-) -> Axes:
+def plot_ratios(dots: Mapping[str, Fact], what: str, *, spans: Collection[str] = ()) -> Axes:
     """Draw ratios or shares as dots, a row for each, with the number beside it."""
     units = {fact.unit for fact in dots.values()}
     if units not in ({"ratio"}, {"share"}):
@@ -235,7 +233,7 @@ def plot_ratios(
     places = [scale * float(fact.value) for fact in dots.values()]
     ends = [_outer_end(fact, scale, middle) for fact in dots.values()]
     with style():
-        ax = new_axes(ax, 1.1 + 0.32 * len(dots))
+        ax = new_axes(None, 1.1 + 0.32 * len(dots))
         for row, (place, end, (name, fact)) in enumerate(zip(places, ends, dots.items(), strict=True)):
             hollow: dict[str, Any] = {"markerfacecolor": "none", "markersize": 10} if name in spans else {}
             ax.plot([middle, place], [row, row], color=MUTED, linewidth=1)

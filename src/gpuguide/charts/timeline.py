@@ -21,7 +21,7 @@ __all__ = ["plot_timeline"]
 _LEAST_NUMBERED = 0.02
 
 
-def plot_timeline(runs: Mapping[str, Any], lanes: tuple[str, ...], *, ax: Axes | None = None) -> Axes:
+def plot_timeline(runs: Mapping[str, Any], lanes: tuple[str, ...]) -> Axes:
     """Draw runs below each other on one axis of time, each with a lane for each kind of work."""
     from matplotlib.ticker import MaxNLocator
 
@@ -35,7 +35,7 @@ def plot_timeline(runs: Mapping[str, Any], lanes: tuple[str, ...], *, ax: Axes |
     longest = max(float(run.max()) for run in shifted.values())
     with style():
         rows = len(drawn) * (len(lanes) + 1)
-        ax = new_axes(ax, 0.9 + 0.3 * rows)
+        ax = new_axes(None, 0.9 + 0.3 * rows)
         ticks = []
         for i, (name, run) in enumerate(shifted.items()):
             top = i * (len(lanes) + 1)

@@ -90,7 +90,7 @@ def in_order(gpu: VirtualGpu) -> None:
         refuse("unfinished", message, (step,))
 
 
-def in_time(gpu: VirtualGpu, best_s: float, slack: float = 0.05) -> None:
+def in_time(gpu: VirtualGpu, best_s: float) -> None:
     """Require that Python asks for everything before it waits, and that it takes no longer than needed."""
     kinds = ("launch", "to_device", "to_host")
     asked = gpu.steps(*kinds)
@@ -102,7 +102,7 @@ def in_time(gpu: VirtualGpu, best_s: float, slack: float = 0.05) -> None:
         lines = in_lines(waits)
         refuse("limit", f"Python waits {times(len(waits))} before it has asked for everything{lines}.", waits)
     taken_s = gpu.now_s - asked[0].begin_s
-    if taken_s <= (1 + slack) * best_s:
+    if taken_s <= 1.05 * best_s:
         return
     message = f"It takes {seconds(taken_s)}; {seconds(best_s)} are enough. "
     if len({step.stream for step in asked}) == 1:

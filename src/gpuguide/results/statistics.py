@@ -1,4 +1,4 @@
-"""From samples to figures: medians, quartiles, the interval of one process's median, rates, the roofline."""
+"""From samples to figures: medians, quartiles, the interval of one process's median, rates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ __all__ = [
     "flop_rate",
     "median",
     "median_interval",
-    "quantile",
     "quartiles",
     "seconds",
     "speedup",
@@ -36,18 +35,8 @@ def median(samples: Samples) -> float:
     return float(np.median(_finite(samples)))
 
 
-def quantile(samples: Samples, q: float) -> float:
-    """Return a quantile, linear between the samples next to it.
-
-    Definition 7 of Hyndman and Fan, The American Statistician 50(4), 1996 (NumPy's default).
-    """
-    if not 0 <= q <= 1:
-        raise ArgumentError(f"q must be from 0 to 1; got {q!r}.")
-    return float(np.quantile(_finite(samples), q))
-
-
 def quartiles(samples: Sequence[float]) -> tuple[float, float, float]:
-    """Return lower quartile, median and upper quartile, like `quantile` but without an array."""
+    """Return lower quartile, median and upper quartile, linear between the samples next to each."""
     if not samples:
         raise ArgumentError("Expected at least one sample; got none.")
     ordered = sorted(samples)

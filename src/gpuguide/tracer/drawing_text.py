@@ -10,19 +10,20 @@ from gpuguide.tracer.picture import Picture
 __all__ = ["draw_text"]
 
 _MOST = 16
+_WIDTH = 78
 _WORDS = {"r": "reads", "w": "writes", "a": "reads and writes in one atomic step"}
 _MARK = "!"
 
 
-def draw_text(make: Callable[[int], Picture | None], width: int = 78) -> str:
+def draw_text(make: Callable[[int], Picture | None]) -> str:
     """Draw what `make` gives for so many threads, with as many as a line holds; empty if that is nothing."""
     for most in range(_MOST, 0, -1):
         drawn = make(most)
         if drawn is None:
             return ""
         rows = _rows(drawn)
-        if most == 1 or max(map(len, rows)) <= width:
-            heading, legend = (textwrap.wrap(text, width) for text in (drawn.heading, _legend(drawn)))
+        if most == 1 or max(map(len, rows)) <= _WIDTH:
+            heading, legend = (textwrap.wrap(text, _WIDTH) for text in (drawn.heading, _legend(drawn)))
             return "\n".join([*heading, *rows, *legend])
     return ""
 

@@ -7,7 +7,7 @@ import linecache
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from gpuguide.tracer.trace import trace
 __all__ = ["run_script"]
 
 
-def run_script(path: Path, arguments: Sequence[str] = (), show: Callable[[str], None] = print) -> int:
+def run_script(path: Path, arguments: Sequence[str] = ()) -> int:
     """Run a script without a GPU, and show what is wrong with each launch; return how many have findings.
 
     Launches that look the same are shown once. What the script prints is printed.
@@ -29,7 +29,7 @@ def run_script(path: Path, arguments: Sequence[str] = (), show: Callable[[str], 
         source = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from None
-    report = _Report(path, show)
+    report = _Report(path)
     code = compile(source, str(path), "exec")
     linecache.checkcache(str(path))
     space = {"__name__": "__main__", "__file__": str(path), "__builtins__": builtins}
@@ -42,8 +42,8 @@ def run_script(path: Path, arguments: Sequence[str] = (), show: Callable[[str], 
             line = next(
                 (at.lineno for at in traceback.extract_tb(error.__traceback__) if at.filename == str(path)), 0
             )
-            show(f"{path.name} ended in line {line} with {_in_words(error)}{report.cut_down()}")
-    show(report.summary())
+            print(f"{path.name} ended in line {line} with {_in_words(error)}{report.cut_down()}")
+    print(report.summary())
     return report.n_wrong
 
 
@@ -54,8 +54,8 @@ def _in_words(error: Exception) -> str:
 class _Report:
     """Shows traces as they come."""
 
-    def __init__(self, path: Path, show: Callable[[str], None]) -> None:
-        self._path, self._show = path, show
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._seen: set[str] = set()
         self.n_launches = self.n_wrong = self._n_cut = 0
 
@@ -68,7 +68,7 @@ class _Report:
         text = self._text(traced)
         if text not in self._seen:
             self._seen.add(text)
-            self._show(text + "\n")
+            print(text + "\n")
 
     def _text(self, traced: Trace) -> str:
         frame: Any = sys._getframe(1)
