@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
-from mini_project import MACHINE, Project, tree
+from mini_project import MACHINE, Project, tree, words_of
 
 PAGES = {
     "toy": "gallery/start/toy",
@@ -24,21 +23,113 @@ SHOWN = {
     "outputs of recorded cells, literally": ("toy", ("6 |not a substitution| `nor a role`_",)),
     "what a cell printed and came to": ("pictures", ("indented np.float64(0.5)",)),
     "a table made from the samples": ("toy", ("Sums (float64", "numpy 1.0 µs", "dot 4.0 µs", "dot 400 µs")),
+    "a table that is folded, with its files": ("pictures", ("Table: Sums, every size", "CSV · JSON")),
     "a study that did not run": ("pictures", ("Sums variant", "numpy CPU host 8 Sum by NumPy. dot CPU")),
     "a claim, with its figures": ("toy", ("“numpy” is faster than “dot”", ": holds.", "4.0× (one machine")),
-    "a ladder": ("pictures", ("elements 256 2¹⁶ gain", "numpy 1.0 µs", "100 µs", "1 dot 4.0 µs", "400 µs")),
+    "a caption": ("pictures", ("The product takes 400 µs",)),
+    "a ladder": (
+        "pictures",
+        (
+            *("elements 256 2¹⁶ gain", "numpy 1.0 µs", "100 µs", "1 dot 4.0 µs", "400 µs"),
+            *("slow, a mistake on purpose 9.0 µs", "– 2 halves 4.0 µs", "200 µs", "2.0×", "1 One product"),
+        ),
+    ),
     "a rung: its kernel, its launch, and what was measured": (
         "pictures",
         ("One product", "def dot(x, out):", "print(dot(np.arange(4.0), out))", "[6.]", "400 µs", "1.3 GB/s"),
     ),
+    "a rung with imports, a gain, declared work and a counter": (
+        "pictures",
+        (
+            *("2 Two halves", "import math PARTS = 2 def halves(x, out):", "print(halves(", "[6.] True"),
+            *("time on the CPU 200 µs", "gain 2.0×", "over dot additions 65 535", " at 330 M/s"),
+            *("bank conflicts 0", "before: 8 million"),
+        ),
+    ),
     "code of a topic": ("pictures", ("def sum_reference(x):", "Tested code from gpuguide.topics.toy.study")),
-    "an exercise": ("pictures", ("Exercise: Add one", "add_kernel(x, out):", "Hint 1", "Solution")),
-    "where and when it was measured": ("toy", ("A sum is", "measured on A CPU", "21 November 2026")),
+    "CUDA C++, and a Numba kernel with its comment and the summary of its docstring": (
+        "pictures",
+        (
+            *('extern "C" __global__ void scale', "# Adds one. @cuda.jit def add_one_kernel(x):"),
+            *('to every element of a vector.""" x[cuda', "toy.shown: SCALE_SOURCE, add_one_kernel"),
+        ),
+    ),
+    "an exercise": (
+        "pictures",
+        (
+            *("Exercise: Add one", "beginner · 5 min", "Add one to each element", "add_kernel(x, out):"),
+            *('check("add_one", add_kernel)', "$ gpuguide exercises check add_one", "Hint 1", "Solution"),
+        ),
+    ),
+    "the pool, and in full what no page shows": (
+        "other",
+        (
+            *("Add one It teaches add_one. beginner 5 Pictures", "Add two It teaches add_two. advanced 5"),
+            *("Exercise: Add two", "Solution"),
+        ),
+    ),
+    "a claimed number and one of a rule": ("pictures", ("Not 10 timesclaimed by “A workshop”, not", "0.2 s")),
+    "the box to try": ("pictures", ("Try it. Replace 1 with two.",)),
+    "how to install": ("other", ('pip install "gpuguide[cuda13] @ https://guide.example/_static/wheels/',)),
+    "where and when it was measured": (
+        "toy",
+        ("A sum is", "1 min · needs no GPU | measured on A CPU", "2026, results checked, details | notebook"),
+    ),
+    "what a page takes and needs": ("pictures", ("min, exercise 5 min · after Toy sums · needs no GPU",)),
+    "the same of a page written by hand": ("live", ("1 min · needs no GPU",)),
+    "on what its numbers were measured": (
+        "pictures",
+        (
+            *("How this was measured", "bank conflicts 8 million 0", "CPU: A CPU, 16 logical CPUs"),
+            *("recorded on: one machine start", "how to cite: The gpuguide developers, “Pictures”"),
+        ),
+    ),
     "where its numbers lie": ("toy", ("How this was measured", "raw files: 2026-11-21-c0ffee.json")),
     "a number of another page": ("other", ("with the pages that use a function, and 84",)),
+    "what other pages came to": (
+        "other",
+        (
+            *(
+                "1 min to read",
+                "Start NumPy needs 100 µs of it. 1 min · beginner",
+                "Later Further steps. 2 p",
+            ),
+            *("Toy sums NumPy needs 100 µs of it.", "“numpy” is faster than “dot” at 2¹⁶"),
+        ),
+    ),
     "what live cells print and come to": ("live", ("The answer is 41", "42")),
-    "pages in the order of the list": ("index", ("Toy sums", "Pictures", "Live")),
+    "a finding of each page, or else its question, in the order of the list": (
+        "index",
+        ("Toy sums NumPy needs 100 µs of it. 1 min", "Pictures What does a drawn cell state?", "Live What"),
+    ),
     "title and summary of a section": ("start", ("Start", "First steps.", "Toy sums")),
+}
+# What is marked -> the page, and pieces of its HTML.
+MARKED = {
+    "a number with its detail": (
+        "other",
+        ('<span aria-describedby="gg-tip-0" class="gg-measured" tabindex="0">84<', 'id="gg-tip-0">twice; A'),
+    ),
+    "question and answer": ("pictures", ('class="gg-question">What does', 'class="gg-answer">A fact')),
+    "a row that leads to its section": ("pictures", ('href="#two-halves">halves</a>', 'id="two-halves"')),
+    "one that leads to its rung": ("pictures", ('href="#rung-slow">slow</a>', 'id="rung-slow"')),
+    "what stands beside the rungs": ("pictures", ('<tr class="gg-beside row-even"><th class="stub">',)),
+    "a cause that was counted": ("pictures", ('href="#evidence-sum-reference">counted</a>]',)),
+    "its code": ("pictures", ('<div class="gg-kernel docutils container" id="evidence-sum-reference">',)),
+    "a cause that was measured": ("pictures", ('href="#rung-halves">measured</a>]', 'id="rung-halves"')),
+    "a cause that a counter shows": (
+        "pictures",
+        ('href="#evidence-bank-conflicts">measured</a>]', 'gg-strip-counter" id="evidence-bank-conflicts"'),
+    ),
+    "an opinion": ("pictures", ('<span class="gg-evidence">[not tested]</span>',)),
+    "the way to the card": ("pictures", ('href="#how-this-was-measured"', 'id="how-this-was-measured"')),
+    "CUDA C++ in a string": ("pictures", ('<span class="kr">__global__</span>',)),
+    "the home of an exercise": (
+        "other",
+        ('href="gallery/later/pictures.html#exercise-add-one"', 'href="#exercise-add-two"'),
+    ),
+    "the filters of the pool": ("other", ('value="gg-level-advanced"', '"gg-level-advanced gg-tag-shared-')),
+    "the drawing of a page on its tile": ("index", ("_images/idea.svg", "_images/idea-dark.svg")),
 }
 
 
@@ -48,24 +139,48 @@ def source(built):
     return lambda name: (built.html / f"{PAGES[name]}.html").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def words(source):
-    """Name of a page -> its words, without markup and line breaks."""
-
-    def read(name: str) -> str:
-        inline = re.sub(r"</?(?:a|code|em|span|strong)\b[^>]*>", "", source(name))
-        return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", inline)).split())
-
-    return read
-
-
 @pytest.mark.parametrize("what", SHOWN)
-def test_a_page_shows(what, words):
+def test_a_page_shows(what, source):
     page, parts = SHOWN[what]
-    text, place = words(page), 0
+    text, place = words_of(source(page)), 0
     for part in parts:
         place = text.find(part, place)
         assert place >= 0, f"{part!r} is not in {text}"
+
+
+@pytest.mark.parametrize("what", MARKED)
+def test_a_page_marks(what, source):
+    page, parts = MARKED[what]
+    assert [part for part in parts if part not in source(page)] == []
+
+
+def test_the_fastest_rungs_are_bold_and_so_is_one_that_looks_as_fast(source):
+    assert re.findall(r'<td class="gg-best"><p><span[^>]*>([^<]+)<', source("pictures")) == [
+        "4.0 µs",
+        "4.0 µs",
+        "200 µs",
+    ]
+
+
+def test_hints_and_solution_are_folded_under_names_that_stay(source):
+    folds = re.findall(r'<div class="gg-fold-target docutils container" id="([^"]*)">', source("pictures"))
+    assert folds == [f"exercise-add-one-{part}" for part in ("hint-1", "hint-2", "solution")]
+
+
+def test_a_drawing_comes_in_light_and_dark_with_its_words(source):
+    images = re.findall(
+        r'<img alt="([^"]*)" class="gg-drawing (only-\w+)"[^>]*/(idea[^"]*)"', source("pictures")
+    )
+    words = "Two boxes and a wire."
+    assert images == [(words, "only-light", "idea.svg"), (words, "only-dark", "idea-dark.svg")]
+
+
+def test_each_term_is_linked_where_the_prose_of_a_page_first_uses_it(source):
+    """Not in headings, code and other links, and not on what is no page of the guide."""
+    term = re.compile(r'glossary\.html#term-[\w-]+"><span class="xref std std-term">([^<]*)<')
+    linked = [" ".join(words.split()) for words in term.findall(source("pictures"))]
+    assert linked == ["warps", "Shared memory", "memory"]
+    assert not term.findall(source("other"))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +192,7 @@ def test_no_page_shows_markers_or_texts_of_sphinx_gallery(source, text):
 
 def test_figures_come_in_light_and_dark_wide_and_narrow_with_alternative_text(source):
     for name in ("toy", "pictures"):
-        assert re.findall(r"<img[^>]*only-(light|dark)[^>]*>", source(name)) == ["light", "dark"] * 2
+        assert re.findall(r"recorded-figure[^>]*only-(light|dark)", source(name)) == ["light", "dark"] * 2
     alts = re.findall(r'<img alt="([^"]*)"[^>]*only-light', source("toy"))
     assert all(len(re.findall(r"\d", alt)) >= 2 for alt in alts), alts
 

@@ -40,10 +40,6 @@ def preview(project: Project):
 
 
 def test_a_page_is_drafted_outside_the_guide_with_stamped_charts_and_its_drawings(recordable):
-    folder = recordable.layout.docs / "_static" / "drawings"
-    folder.mkdir(parents=True)
-    for name in ("idea", "idea-dark"):
-        (folder / f"{name}.svg").write_text(SVG)
     recordable.edit(TOY, "results\n\n# %%", CELLS)
     before = of_the_guide(recordable)
     ran = preview(recordable)

@@ -69,6 +69,13 @@ def test_each_change_is_shown_by_the_next_build_and_all_equal_a_clean_one(projec
     images = project.layout.gallery / "start" / "images"
     drawn = (images / "toy-1-light.svg").read_bytes()
     project.edit(TOY, "A sum is quick.", "A sum is very quick.")
+    project.edit(TOY, "of it. More", "of time. More")
+    for file, old, new in (
+        ("add_one/task.md", "Add *one*", "Kindly add *one*"),
+        ("add_two/task.md", "Look at", "Look hard at"),
+        ("add_one/exercise.py", "It teaches add_one.", "It teaches to add."),
+    ):
+        project.edit(f"src/gpuguide/exercises/pool/{file}", old, new)
     more = 'ax = gg.plot_time(results)\nax.set_title("Sums")\ngg.plot_speedup(results, "numpy")'
     project.edit(TOY, "gg.plot_time(results)", more)
     project.edit(TOY, "Toy sums\n========", "Toy additions\n=============")
@@ -82,6 +89,10 @@ def test_each_change_is_shown_by_the_next_build_and_all_equal_a_clean_one(projec
     assert (images / "toy-1-light.svg").read_bytes() != drawn
     assert "Toy additions" in other, "it lists who uses plot_speedup"
     assert ">126<" in other
+    assert "Look hard at" in other
+    assert "It teaches to add." in other
+    assert "Kindly add" in project.page("pictures", "later")
+    assert " of time.</p>" in page(project, "gallery/start/index")
     assert "<pre>43\n</pre>" in page(project, "later/live").replace("<span></span>", "")
     # A fact alone, and a page less that uses a function.
     folder = project.layout.recorded / MACHINE / "pictures"
@@ -166,7 +177,7 @@ def test_a_page_without_a_recording_says_so_and_why(project):
     for text in (project.page(), project.page("pictures", "later")):
         assert "Not measured yet" in text
         assert OUTPUT not in text
-        assert "only-light" not in text
+        assert "recorded-figure" not in text
     assert "Why it waits: The machine is away." in project.page()
     assert "not measured yet" in page(project, "other")
 

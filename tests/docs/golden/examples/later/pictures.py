@@ -40,7 +40,7 @@ _ = gg.fact("twice", 2 * facts["answer"].value, unit="1")
 # %%
 
 # record: The study
-from gpuguide.topics.toy.kernels import dot
+from gpuguide.topics.toy.kernels import dot, halves, slow
 
 results = toy.study().run()
 
@@ -52,7 +52,7 @@ results = toy.study().run()
 # %%
 # One product
 # -----------
-# A row of ones would do.
+# A row of ones would do. :evidence:`count sum_reference`
 #
 # .. rung:: dot
 
@@ -60,9 +60,76 @@ out = np.empty(1)
 print(dot(np.arange(4.0), out))
 
 # %%
+# .. rung:: slow
+
+# wrong: one at a time
+print(slow(np.arange(4.0), out))
+
+# %%
+# Two halves
+# ----------
+# Fewer conflicts. :evidence:`counter bank_conflicts`
+#
+# .. rung:: halves
+#    :counter: bank_conflicts
+
+import math
+
+print(halves(np.arange(4.0), out), math.pi > 3)
+
+# %%
 # The reference is slow and sure.
 #
 # .. kernel:: gpuguide.topics.toy.study
 #    :names: sum_reference
+#    :fold: The reference
 #
 # .. exercise:: add_one
+
+# %%
+# What is a warp?
+# ---------------
+# The term ``warp`` and `a warp elsewhere <https://warp.example>`__, :measured:`twice` *two
+# warps*, the third warp, and Shared
+# memory before memory. See :doc:`/other`.
+#
+# It waits. :evidence:`variant halves` Nobody knows. :evidence:`opinion` Not :claimed:`tenfold`; a
+# reading takes :rule:`0.2 s`, and 2\ :sup:`20` steps.
+#
+# .. drawing:: idea
+#
+#    Two boxes
+#    and a wire.
+#
+# .. results:: sums
+#
+# .. finding::
+#
+#    The product takes :measured:`sums[dot, 65536].time`.
+#
+# .. kernel:: gpuguide.topics.toy.shown
+#    :names: SCALE_SOURCE, add_one_kernel
+#
+# .. kernel:: gpuguide.topics.toy.shown
+#    :names: half
+#    :fold: Another kernel
+#
+# .. list-table:: Foretold
+#    :header-rows: 1
+#
+#    * - predicted
+#      - measured
+#    * - much
+#      - :measured:`answer`
+#
+# .. csv-table::
+#    :header: a | b
+#    :delim: |
+#
+#    one, two | :measured:`twice`
+#
+# .. note:: Mind the gap.
+#
+# .. try-it::
+#
+#    Replace ``1`` with *two*.

@@ -7,7 +7,7 @@ import numpy as np
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
-from gpuguide.topics.toy.kernels import dot
+from gpuguide.topics.toy.kernels import dot, halves, slow
 
 
 def sum_reference(x):
@@ -34,12 +34,17 @@ def inputs(n, dtype, rng, exact):
 
 
 def study(kernels=None):
-    """Two ways to add."""
+    """Four ways to add."""
     common = {"device": "cpu", "clock": "host", "arrays": "host", "traffic": sum_traffic}
     return Study(
         name="sums",
         title="Sums",
-        variants=(Variant("numpy", sum_numpy, **common), Variant("dot", dot, **common)),
+        variants=(
+            Variant("numpy", sum_numpy, **common),
+            Variant("dot", dot, **common),
+            Variant("slow", slow, max_size=256, **common),
+            Variant("halves", halves, work={"additions": lambda n: n - 1}, **common),
+        ),
         sizes=(256, 65536),
         inputs=inputs,
         reference=sum_reference,
