@@ -32,6 +32,7 @@ from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
+from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
@@ -47,19 +48,27 @@ BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 
 # Of studies that do not say it themselves. Primes have a test of their own, with short segments.
 SIMULATED = {
+    "benchmark_well.warm": (257,),
     "convolution.image": (0, 1, 9, 33**2, 64**2),
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
+    "divergence.divisors": (0, 1, 2, 2049),
+    "first_kernel.increment": (0, 1, 1025),
     "grids_2d_3d.matrix": (0, 1, 31 * 33),
     "grids_2d_3d.box": (0, 1, 7 * 9 * 11),
     "how_to_time.qr": (1, 4, 64, 33**2),
     "kernel_families.total": (0, 257, 4097),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
+    "launch_overhead.hundred": (),  # a hundred of the launches that follow
+    "launch_overhead.launches": (1, 31),
+    "launch_overhead.busy": (),  # a delay of the GPU goes ahead
+    "launch_overhead.qr": (1, 4, 64),
     "launch_sizes.maximum": (0, 1, 2049),
     "launch_sizes.map": (1, 257),
     "launch_sizes.shapes": (257,),
     "launch_sizes.empty": (1, 2, 5),
+    "maximum_cpu.maximum_cpu": CUBES,
     "linear_algebra.qr": (0, 1, 4, 64, 33**2),
     "linear_algebra.qr_single": (0, 1, 4, 64),
     "linear_algebra.solve": (0, 1, 4, 64, 33**2),
@@ -72,6 +81,8 @@ SIMULATED = {
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
     # Layers, which are small in the simulator.
+    "registers.product": (0, 33),
+    **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -93,6 +104,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
     "kernel_families.cumulative": np.cumsum,
+    "launch_overhead.qr": qr_numpy,
     "linear_algebra.qr": qr_numpy,
     "linear_algebra.qr_single": qr_numpy,
     "linear_algebra.solve": np.linalg.solve,
@@ -102,6 +114,7 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "linear_algebra.double": np.matmul,
     "linear_algebra.tf32": np.matmul,
     "primes.primes": primes_reference,
+    "segmented_sieve.segmented": primes_in_words,
     **dict.fromkeys(
         ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
     ),

@@ -85,6 +85,8 @@ class _CuPy:
     """CuPy under the name that readers know, imported when it is first asked for something."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # Python looks for such names in whatever a module holds
+            raise AttributeError(name)
         return getattr(cupy(), name)
 
 

@@ -156,7 +156,8 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
         processor = f"{several[1]} {provenance.gpu}" if several else provenance.gpu
     else:
         processor = provenance.cpu.replace("(R)", "")
-        processor += f" with {provenance.threads} threads" if provenance.threads else ""
+        threads = f"{provenance.threads} thread{'' if provenance.threads == 1 else 's'}"
+        processor += f" with {threads}" if provenance.threads else ""
     parts = [processor or provenance.machine, *([starts_words(recording.n_starts)] if starts else [])]
     latest = "latest on " if recording.runs else ""
     return ", ".join([*parts, f"{latest}{day.day} {_MONTHS[day.month - 1]} {day.year}"])
