@@ -24,16 +24,16 @@ def two_drawn(project):
 
 
 def test_pages_are_drawn_ahead_as_they_would_be_at_their_turn(two_drawn):
-    draw_ahead(two_drawn, 1)
+    draw_ahead(two_drawn, 1)()
     assert sorted(page.name for page, _ in pages_to_draw(two_drawn)) == ["pictures", "toy"]
-    draw_ahead(two_drawn, 2)
+    draw_ahead(two_drawn, 2)()
     assert pages_to_draw(two_drawn) == []
 
 
 def test_a_cell_that_fails_is_left_to_its_page(two_drawn):
     script = two_drawn.layout.script("later", "pictures")
     script.write_text(script.read_text().replace("gg.plot_time(", "gg.no_such_chart("))
-    draw_ahead(two_drawn, 2)
+    draw_ahead(two_drawn, 2)()
     assert [page.name for page, _ in pages_to_draw(two_drawn)] == ["pictures"]
 
 

@@ -49,6 +49,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         import_module(f"gpuguide_docs.{name}").setup(app)
     # Before the gallery is taken over (20), which needs the states.
     app.connect("builder-inited", _hand_in, priority=10)
+    app.connect("build-finished", _end, priority=1000)
     return {
         "version": "1",
         "env_version": _made_by(),
@@ -60,6 +61,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def _hand_in(app: Sphinx) -> None:
     """Tell replay, which knows no guide, whose pages it shows in this build."""
     app.gpuguide_states = new_states(layout_of(app))  # type: ignore[attr-defined]
+
+
+def _end(_app: Sphinx, _exception: Exception | None) -> None:
+    # Python searches all objects for cycles once more as it ends, for a third of a build without changes.
+    gc.freeze()
 
 
 def _made_by() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import re
 import shutil
@@ -11,12 +12,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx.util.parallel import ParallelTasks, parallel_available
+from sphinx.util.parallel import parallel_available
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
@@ -29,6 +30,8 @@ from gpuguide_docs.replay.outputs import Drawing, Output, Picture, read_kept, sa
 from gpuguide_docs.replay.states import PageState, States
 
 if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
+
     from gpuguide.recordings.recording import Recording
 
 __all__ = [
@@ -254,18 +257,28 @@ def _load(folder: Path, page: str, states: States) -> Drawing | None:
     return states.kept[folder]
 
 
-def draw_ahead(states: States, workers: int) -> None:
-    """Draw the pages whose figures are not kept, several at once, so that replay finds them."""
+def draw_ahead(states: States, workers: int) -> Callable[[], None]:
+    """Begin to draw pages whose figures are not kept, in several processes; return what waits for them."""
     pages = pages_to_draw(states)
-    if workers < 2 or len(pages) < 2 or not parallel_available:
-        return
+    if workers < 2 or not pages or not parallel_available:
+        return lambda: None
     # The forked processes share what is imported here.
     import matplotlib.pyplot  # noqa: F401
 
-    tasks = ParallelTasks(workers)
-    for page, cells in pages:
-        tasks.add_task(partial(_draw_page, states, page), cells)
-    tasks.join()
+    fork = get_context("fork")
+    n_taken = fork.Value("i", 0)
+    processes = [
+        fork.Process(target=_draw_pages, args=(states, pages, n_taken))
+        for _ in range(min(workers, len(pages)))
+    ]
+    for process in processes:
+        process.start()
+
+    def wait() -> None:
+        for process in processes:
+            process.join()
+
+    return wait
 
 
 def pages_to_draw(states: States) -> list[tuple[Page, tuple[Cell, ...]]]:
@@ -286,9 +299,21 @@ def _drawn_cells(script: Path) -> tuple[Cell, ...]:
     return tuple(cell for cell in read_cells(script) if cell.kind == "drawn")
 
 
-def _draw_page(states: States, page: Page, cells: tuple[Cell, ...]) -> None:
-    state = states[page.name]
-    assert state.recording is not None
-    # Replay meets an error again, at the page's turn, and reports it with its line.
-    with suppress(CellError):
-        draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))
+def _draw_pages(
+    states: States, pages: list[tuple[Page, tuple[Cell, ...]]], n_taken: Synchronized[int]
+) -> None:
+    """Draw the next page that no other process has taken, until there is none."""
+    # It would look through all that the main process holds, and so copy it into this short-lived one.
+    gc.disable()
+    while True:
+        with n_taken.get_lock():
+            place = n_taken.value
+            n_taken.value += 1
+        if place >= len(pages):
+            return
+        page, cells = pages[place]
+        state = states[page.name]
+        assert state.recording is not None
+        # Replay meets an error again, at the page's turn, and reports it with its line.
+        with suppress(CellError):
+            draw(states, page.name, cells, state.recording, state.digest, page.script(states.layout))

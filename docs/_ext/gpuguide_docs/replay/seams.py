@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,7 @@ class Gallery:
     def __init__(self, states: States, draft: tuple[Output | None, ...] | None = None) -> None:
         self.states = states
         self.draft = draft
+        self.wait_for_figures: Callable[[], object] = list
 
     def install(self) -> None:
         """Put the replacements in place of sphinx-gallery's functions."""
@@ -47,6 +49,8 @@ class Gallery:
         self, script_blocks: list[Any], script_vars: dict[str, Any], _conf: object, _file_conf: object
     ) -> tuple[list[str], float]:
         """Replay a page: change its blocks in place, all into text. No outputs are left, and no time."""
+        self.wait_for_figures()
+        self.wait_for_figures = list
         script = Path(script_vars["src_file"])
         blocks = [Block(*block) for block in script_blocks]
         page = replay(self.states, self.states[script.stem], script, blocks, self.draft)
@@ -98,11 +102,12 @@ def _begin(app: Sphinx) -> None:
     """Take sphinx-gallery over for this build."""
     states = states_of_build(app)
     draft = app.config.gpuguide_draft
-    Gallery(states, read_outputs(Path(draft)) if draft else None).install()
+    gallery = Gallery(states, read_outputs(Path(draft)) if draft else None)
+    gallery.install()
     if draft:
         return
     try:
-        draw_ahead(states, app.parallel)
+        gallery.wait_for_figures = draw_ahead(states, app.parallel)
     except RecordingError as error:
         # Whatever else is raised here, Sphinx takes for a crash and shows its traceback.
         _LOGGER.critical("A recording is damaged: %s", error)
