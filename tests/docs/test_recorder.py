@@ -22,7 +22,12 @@ from gpuguide.recordings.harness import read_harness
 from gpuguide_docs.pages.pages_toml import Needs, Page, read_pages
 from gpuguide_docs.record.needs import Machine, lacking, this_machine
 from gpuguide_docs.record.process import Outcome
-from gpuguide_docs.record.recorder import Course, former_times
+from gpuguide_docs.record.recorder import (
+    Course,
+    fewest_starts_first,
+    former_recordings,
+    former_times,
+)
 from gpuguide_docs.show.guide import new_states
 
 STUDY = "src/gpuguide/topics/toy/study.py"
@@ -301,10 +306,21 @@ def test_the_budget_is_shared_and_no_page_is_begun_with_too_little(pages, took_s
 
 def test_what_a_page_took_is_read_from_its_recording(recordable):
     layout = recordable.layout
-    found = former_times(read_pages(layout), MACHINE, layout.recorded)
+    pages = read_pages(layout)
+    found = former_times(former_recordings(pages, MACHINE, layout.recorded))
     assert found == {"toy": 12.5, "pictures": 12.5}
     run_file(recordable).write_text("{")
-    assert former_times(read_pages(layout), MACHINE, layout.recorded).keys() == {"pictures"}
+    assert former_times(former_recordings(pages, MACHINE, layout.recorded)).keys() == {"pictures"}
+
+
+def test_pages_with_the_fewest_starts_come_first(recordable):
+    """One whose code changed has none."""
+    layout = recordable.layout
+    pages = [page for page in read_pages(layout) if page.name in ("toy", "pictures")]
+    former = former_recordings(pages, MACHINE, layout.recorded)
+    assert [page.name for page in fewest_starts_first(pages, former, layout)] == ["toy", "pictures"]
+    recordable.edit("examples/start/toy.py", ADD, f"{ADD} + 0")
+    assert [page.name for page in fewest_starts_first(pages[::-1], former, layout)] == ["toy", "pictures"]
 
 
 # What a machine lacks

@@ -380,16 +380,8 @@ def per_element(
     return traffic
 
 
-def streaming_traffic(
-    *, reads: int, writes: int, flops: int = 0, unit: str = "fp32"
-) -> Callable[[int, Any], Traffic]:
-    """Make the traffic of a call that reads and writes whole arrays, each once."""
-
-    def traffic(n: int, dtype: Any) -> Traffic:
-        n_bytes = n * np.dtype(dtype).itemsize
-        return Traffic(bytes_read=reads * n_bytes, bytes_written=writes * n_bytes, flops=flops * n, unit=unit)
-
-    return traffic
+# Under the name that topics of the former form know it by.
+streaming_traffic = per_element
 
 
 def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> None:

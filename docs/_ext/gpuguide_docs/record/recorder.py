@@ -10,10 +10,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
@@ -21,11 +21,15 @@ from gpuguide_docs.record.needs import Machine, lacking, this_machine
 from gpuguide_docs.record.process import Outcome, run_process
 from gpuguide_docs.record.provenance import commit_of, start_of_recording
 
+if TYPE_CHECKING:
+    from gpuguide.recordings.recording import Recording
+
 __all__ = [
     "Course",
     "Interrupted",
     "chosen_pages",
     "fewest_starts_first",
+    "former_recordings",
     "former_times",
     "interruptible",
     "main",
@@ -185,32 +189,33 @@ def _phases(phases: Mapping[str, float]) -> str:
     return f": {shown}" if shown else ""
 
 
-def former_times(pages: Sequence[Page], machine: str, root: Path) -> dict[str, float]:
-    """Look up how long the newest run of each page took."""
+def former_recordings(pages: Sequence[Page], machine: str, root: Path) -> dict[str, Recording]:
+    """Read what was recorded of pages on a machine."""
     from gpuguide.errors import GpuGuideError
     from gpuguide.recordings import store as recordings
 
     found = {}
     for page in pages:
-        try:
+        # One of another format, or damaged, is about to be replaced.
+        with suppress(GpuGuideError):
             recording = recordings.load_or_none(page.name, machine, root)
-        except GpuGuideError:  # of another format, or damaged: it is about to be replaced
-            continue
-        if recording is not None and recording.provenance.run_time_s:
-            found[page.name] = recording.provenance.run_time_s
+            if recording is not None:
+                found[page.name] = recording
     return found
 
 
-def fewest_starts_first(pages: Sequence[Page], machine: str, layout: Layout) -> list[Page]:
+def former_times(former: Mapping[str, Recording]) -> dict[str, float]:
+    """Look up how long the newest run of each page took."""
+    times = {name: recording.provenance.run_time_s for name, recording in former.items()}
+    return {name: seconds for name, seconds in times.items() if seconds}
+
+
+def fewest_starts_first(pages: Sequence[Page], former: Mapping[str, Recording], layout: Layout) -> list[Page]:
     """Order pages by the machine starts that their present code was recorded on, and else as they are."""
-    from gpuguide.errors import GpuGuideError
     from gpuguide.recordings import store as recordings
 
     def n_starts(page: Page) -> int:
-        try:
-            recording = recordings.load_or_none(page.name, machine, layout.recorded)
-        except GpuGuideError:  # of another format, or damaged: it is about to be replaced
-            return 0
+        recording = former.get(page.name)
         if recording is None or recordings.staleness(recording, page.script(layout), layout.source):
             return 0
         return recording.n_starts
@@ -285,8 +290,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                     print(f"ceilings: measured in {ceilings.seconds:.1f} s", flush=True)
                     machine = ceilings.machine
                     course.machine = this_machine()
-                course.took_s = former_times(pages, machine, layout.recorded)
-                pages = fewest_starts_first(pages, machine, layout)
+                former = former_recordings(pages, machine, layout.recorded)
+                course.took_s = former_times(former)
+                pages = fewest_starts_first(pages, former, layout)
                 course.run(pages, lambda line: print(line, flush=True))
         except Interrupted as interruption:
             print(_summary(course))
