@@ -153,9 +153,9 @@ gg.claim(results, "cpu_threads", faster_than="with_copies", at=10**8, by=2)
 # NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
 # :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that it
 # makes. The operating system hands out their memory page by page, when a page is first used. Most of it comes
-# in large pages of 2 MiB. With ten million numbers this happens hundreds of times in a call, and in one run
-# it happened thousands of times. If all steps write into one array that exists, it happens
-# :measured:`faults_out` times, and the call takes :measured:`polynomial[numpy_out, 10**7].time`.
+# in large pages of 2 MiB. With ten million numbers this happens :measured:`faults_new` times in a call, a
+# count that differs much from one machine start to the next. If all steps write into one array that exists,
+# it happens :measured:`faults_out` times, and the call takes :measured:`polynomial[numpy_out, 10**7].time`.
 # :evidence:`variant numpy_out`
 
 # %%
