@@ -250,9 +250,9 @@ print(int(is_prime.sum()) + 1, "primes")
 # %%
 
 # record: The study: twelve variants at up to six sizes, every answer compared byte for byte
-from gpuguide.topics.primes.study import study
+from gpuguide.topics.primes import study as sieves
 
-results = study().run()
+results = sieves.primes.run()
 
 # %%
 # Result: shared memory pays for large ranges
