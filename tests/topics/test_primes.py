@@ -21,6 +21,7 @@ KERNELS = (
     "thread_per_number",
     "odd_numbers",
     "to_square_root",
+    "in_32_bits",
     "sieve_global",
     "sieve_shared",
 )
@@ -121,7 +122,7 @@ def test_a_byte_that_was_not_written_is_not_taken_for_true() -> None:
 @needs_compilers()
 @pytest.mark.parametrize(
     ("name", "rem_s64"),
-    [("thread_per_number", 1), ("odd_numbers", 1), ("to_square_root", 1)],
+    [("thread_per_number", 1), ("odd_numbers", 1), ("to_square_root", 1), ("in_32_bits", 0)],
 )
 def test_trial_division_compiles(name: str, rem_s64: int) -> None:
     """One division a step, in 32 bits where both numbers fit: in 64 bits that is tested each time."""

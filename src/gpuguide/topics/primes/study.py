@@ -192,6 +192,13 @@ primes = Study(
             up_to=10**7,
             because=ROOT,
         ),
+        dividing(
+            kernels.in_32_bits,
+            "The same in 32 bits",
+            counts.turns_to_square_root,
+            up_to=10**7,
+            because=ROOT,
+        ),
         gpu(sieve_global, "Sieve, global memory", **marking),
         gpu(
             sieve_shared,
