@@ -31,7 +31,6 @@ from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
-from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
@@ -113,7 +112,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "linear_algebra.matmul": np.matmul,
     "linear_algebra.double": np.matmul,
     "linear_algebra.tf32": np.matmul,
-    "primes.primes": primes_reference,
     "segmented_sieve.segmented": primes_in_words,
     **dict.fromkeys(
         ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
@@ -205,7 +203,7 @@ def test_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..
     for name, study in STUDIES.items():
         sizes = SIMULATED.get(name, study.small)
         names = CHOSEN.get(name, [v.name for v in study.variants if simulated(v)])
-        if sizes and names and not name.startswith(("primes.", "segmented_sieve.")):
+        if sizes and names and not name.startswith("segmented_sieve."):
             wanted[name] = sizes, names
             expected.append([name, len(sizes) * 2 * len(names), sorted(names)])
     snippet = _SIMULATE.format(wanted=json.dumps(wanted))
