@@ -30,7 +30,6 @@ from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
-from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
@@ -68,14 +67,6 @@ SIMULATED = {
     "launch_sizes.shapes": (257,),
     "launch_sizes.empty": (1, 2, 5),
     "maximum_cpu.maximum_cpu": CUBES,
-    "linear_algebra.qr": (0, 1, 4, 64, 33**2),
-    "linear_algebra.qr_single": (0, 1, 4, 64),
-    "linear_algebra.solve": (0, 1, 4, 64, 33**2),
-    "linear_algebra.det": (0, 1, 4, 9, 64, 33**2),
-    "linear_algebra.svd": (0, 1, 4, 64, 33**2),
-    "linear_algebra.matmul": (0, 1, 4, 64, 33**2),
-    "linear_algebra.double": (0, 1, 4, 64, 33**2),
-    "linear_algebra.tf32": (1, 64),
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
@@ -104,14 +95,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "how_to_time.qr": qr_numpy,
     "kernel_families.cumulative": np.cumsum,
     "launch_overhead.qr": qr_numpy,
-    "linear_algebra.qr": qr_numpy,
-    "linear_algebra.qr_single": qr_numpy,
-    "linear_algebra.solve": np.linalg.solve,
-    "linear_algebra.det": linear_algebra.slogdet_numpy,
-    "linear_algebra.svd": linear_algebra.svd_numpy,
-    "linear_algebra.matmul": np.matmul,
-    "linear_algebra.double": np.matmul,
-    "linear_algebra.tf32": np.matmul,
     "segmented_sieve.segmented": primes_in_words,
     **dict.fromkeys(
         ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
@@ -429,7 +412,7 @@ ON_THE_GPU = {
     "launch_overhead.launches": (1024,),
     "launch_overhead.busy": (1024,),
     "launch_overhead.qr": (64**2,),
-    **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), (0, 1, 33**2, 64**2)),
+    **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), (1, 33**2, 64**2)),
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
     "launch_sizes.empty": (1, 2, 1000, 2**20),
     "maximum_cpu.maximum_cpu": (32**3,),
