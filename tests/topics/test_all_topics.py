@@ -79,8 +79,6 @@ SIMULATED = {
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
-    # Layers, which are small in the simulator.
-    "registers.product": (0, 33),
     **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
