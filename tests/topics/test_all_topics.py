@@ -79,7 +79,6 @@ SIMULATED = {
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
-    **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
