@@ -50,10 +50,7 @@ SIMULATED = {
     "convolution.image": (0, 1, 9, 33**2, 64**2),
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
-    "divergence.divisors": (0, 1, 2, 2049),
     "first_kernel.increment": (0, 1, 1025),
-    "grids_2d_3d.matrix": (0, 1, 31 * 33),
-    "grids_2d_3d.box": (0, 1, 7 * 9 * 11),
     "how_to_time.qr": (1, 4, 64, 33**2),
     "kernel_families.total": (0, 257, 4097),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
@@ -70,9 +67,6 @@ SIMULATED = {
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
-    # Layers, which are small in the simulator.
-    "registers.product": (0, 33),
-    **dict.fromkeys(("interop.tripled", "interop.waiting"), ()),  # no variant can be simulated
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
