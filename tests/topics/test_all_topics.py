@@ -18,6 +18,7 @@ from topic_sizes import SIZES
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import topics
 from gpuguide.catalogue import _is_outdated, studies, topic_names
+from gpuguide.machine.backends import RawKernel
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure import plan
 from gpuguide.measure.plan import Variant
@@ -57,7 +58,6 @@ SIMULATED = {
     "grids_2d_3d.matrix": (0, 1, 31 * 33),
     "grids_2d_3d.box": (0, 1, 7 * 9 * 11),
     "how_to_time.qr": (1, 4, 64, 33**2),
-    "kernel_families.total": (0, 257, 4097),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
     "launch_overhead.hundred": (),  # a hundred of the launches that follow
@@ -103,7 +103,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.small": _convolved,
     "convolution.by_kernel": _convolved,
     "how_to_time.qr": qr_numpy,
-    "kernel_families.cumulative": np.cumsum,
     "launch_overhead.qr": qr_numpy,
     "linear_algebra.qr": qr_numpy,
     "linear_algebra.qr_single": qr_numpy,
@@ -392,6 +391,7 @@ def test_kernels_and_launchers_say_what_they_do_in_one_line() -> None:
         f"{name}.{variant.name}": getdoc(getattr(variant.call, "func", variant.call)) or ""
         for name, study in STUDIES.items()
         for variant in study.variants
+        if not isinstance(variant.call, RawKernel)
     }
     long = [
         name
@@ -468,5 +468,6 @@ ON_THE_GPU = {
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", STUDIES)
 def test_all_variants_equal_the_reference_on_the_gpu(name: str) -> None:
-    report = STUDIES[name].check_all(ON_THE_GPU.get(name, (*SIZES, 32**3, 65_536, 10**6 + 3)))
-    assert not report.skipped
+    study = STUDIES[name]
+    report = study.check_all(ON_THE_GPU.get(name, (*SIZES, 32**3, 65_536, 10**6 + 3)))
+    assert not [skipped for skipped in report.skipped if not study.variant(skipped).missing]
