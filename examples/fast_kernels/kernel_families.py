@@ -343,11 +343,10 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
 # ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. Without the package, CuPy accepts that setting and goes on
 # as before. The package was not installed on the machine of this page, so we say nothing about its speed.
-# Where it is installed, the study times it.
 #
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
-#    :names: using, cumulative_sum, in_place, contracted, without_cutensor
-#    :fold: CUB on and off, and cuTENSOR where it is installed
+#    :names: using, cumulative_sum, in_place, contracted
+#    :fold: CUB on and off
 #
 # .. results:: switched
 

@@ -1,4 +1,4 @@
-"""What CuPy hands to CUB and to cuTENSOR: sums and a contraction, with them and without."""
+"""What CuPy hands to CUB: sums, and a contraction that it does not, with CUB and without."""
 
 from functools import partial
 
@@ -43,17 +43,6 @@ def in_place(x):
 def contracted(a, b):
     """Multiply two arrays of three axes, and add up over two of them."""
     return cp.einsum("ijk,jkl->il", a, b)
-
-
-def without_cutensor():
-    """Say that CuPy cannot use cuTENSOR, which is a package of its own; nothing where it can."""
-    try:
-        from cupyx import cutensor
-
-        cutensor.check_availability("contraction")
-    except Exception:  # no module, no library behind it, or a GPU that it does not know
-        return "CuPy cannot use cuTENSOR here"
-    return ""
 
 
 def variant(name, call, label, *names, **options):
@@ -168,14 +157,5 @@ contraction = Study(
     tolerance=Tolerance(serial=INNER[0] * INNER[1], threads=1, scale=magnitudes),
     traffic=contraction_traffic,
     baseline="einsum_without",
-    variants=(
-        *both("einsum", contracted, "cp.einsum"),
-        variant(
-            "einsum_cutensor",
-            contracted,
-            "cp.einsum, cuTENSOR",
-            "cutensor",
-            missing=without_cutensor,
-        ),
-    ),
+    variants=both("einsum", contracted, "cp.einsum"),
 )
