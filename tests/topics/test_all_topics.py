@@ -53,7 +53,6 @@ SIMULATED = {
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
     "divergence.divisors": (0, 1, 2, 2049),
-    "first_kernel.increment": (0, 1, 1025),
     "grids_2d_3d.matrix": (0, 1, 31 * 33),
     "grids_2d_3d.box": (0, 1, 7 * 9 * 11),
     "how_to_time.qr": (1, 4, 64, 33**2),
