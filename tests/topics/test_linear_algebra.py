@@ -170,7 +170,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds: list[int] = []
     for module in (linear_algebra, residuals):
         monkeypatch.setattr(module, "cupy", lambda: fake)
-    monkeypatch.setattr("gpuguide.topics.how_to_time.study.cupy", lambda: fake)
+    monkeypatch.setattr("gpuguide.topics.how_to_time.study.cp", fake)
     monkeypatch.setattr(residuals, "_LINES", 8)
     made = linear_algebra.Study.make_inputs
     monkeypatch.setattr(
@@ -235,7 +235,7 @@ FAKE = SimpleNamespace(
 @pytest.mark.parametrize("n", [0, 9 * 9])
 def test_what_copies_computes_on_the_device(make: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_algebra, "cupy", lambda: FAKE)
-    monkeypatch.setattr("gpuguide.topics.how_to_time.study.cupy", lambda: FAKE)
+    monkeypatch.setattr("gpuguide.topics.how_to_time.study.cp", FAKE)
     plan = getattr(linear_algebra, make)()
     copying = [variant for variant in plan.variants if "copies" in variant.label]
     assert len(copying) == 2
