@@ -33,7 +33,6 @@ from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import maximum
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
-from gpuguide.topics.segmented_sieve.study import primes_in_words
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
@@ -107,7 +106,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "linear_algebra.double": np.matmul,
     "linear_algebra.tf32": np.matmul,
     "primes.primes": primes_reference,
-    "segmented_sieve.segmented": primes_in_words,
     **dict.fromkeys(
         ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
     ),
