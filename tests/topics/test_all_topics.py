@@ -48,7 +48,6 @@ BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 
 # Of studies that do not say it themselves. Primes have a test of their own, with short segments.
 SIMULATED = {
-    "benchmark_well.warm": (257,),
     "convolution.image": (0, 1, 9, 33**2, 64**2),
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
