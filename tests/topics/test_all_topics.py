@@ -41,7 +41,6 @@ from gpuguide.topics.transfers.numbers import numbers
 from gpuguide.topics.ufuncs.kepler import anomaly_reference
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
-CUBES = (0, 1, 8, 27, 11**3, 32**3)
 # None, one, one row, whole blocks, one element too few and too many along each axis.
 MATRICES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
 BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
@@ -61,7 +60,6 @@ SIMULATED = {
     "launch_sizes.map": (1, 257),
     "launch_sizes.shapes": (257,),
     "launch_sizes.empty": (1, 2, 5),
-    "maximum_cpu.maximum_cpu": CUBES,
     "linear_algebra.qr": (0, 1, 4, 64, 33**2),
     "linear_algebra.qr_single": (0, 1, 4, 64),
     "linear_algebra.solve": (0, 1, 4, 64, 33**2),
