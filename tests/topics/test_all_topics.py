@@ -30,7 +30,7 @@ from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.kernel_families import study as kernel_families
-from gpuguide.topics.launch_sizes import maximum
+from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.linear_algebra import study as linear_algebra
 from gpuguide.topics.primes.reference import primes_reference
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
@@ -56,10 +56,6 @@ SIMULATED = {
     "kernel_families.total": (0, 257, 4097),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
-    "launch_sizes.maximum": (0, 1, 2049),
-    "launch_sizes.map": (1, 257),
-    "launch_sizes.shapes": (257,),
-    "launch_sizes.empty": (1, 2, 5),
     "linear_algebra.qr": (0, 1, 4, 64, 33**2),
     "linear_algebra.qr_single": (0, 1, 4, 64),
     "linear_algebra.solve": (0, 1, 4, 64, 33**2),
@@ -256,7 +252,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
         CUDADispatcher, "__getitem__", lambda kernel, shape: lambda *args: seen.append((kernel, args))
     )
     monkeypatch.setattr(plan, "current_stream", lambda: 0)
-    monkeypatch.setattr(maximum, "multiprocessors", lambda: 2)
+    monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 2)
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     return seen
 
@@ -417,8 +413,8 @@ ON_THE_GPU = {
     "kernel_families.switched": (*SIZES, 10**6 + 3),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
     "know_your_gpu.reads": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
-    "launch_overhead.launches": (1024,),
-    "launch_overhead.busy": (1024,),
+    "launch_overhead.launches": (1, 31, 257, 1024),
+    "launch_overhead.busy": (31, 1024),
     "launch_overhead.qr": (64**2,),
     **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), (0, 1, 33**2, 64**2)),
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
