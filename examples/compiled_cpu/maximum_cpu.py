@@ -218,8 +218,8 @@ gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
 # draw
 gg.claim(results, "loops", faster_than="python_loop", at=32**3, by=100)
 gg.claim(results, "numpy", faster_than="numpy_new", at=256**3)
-# Other work on the host slows threads down most: what they cost is certain, and what they gain only where there
-# is much to do.
+# Other work on the host slows threads down most. So what they cost is certain, and what they gain only where
+# there is much to do.
 for one, several in (("numpy", "numpy_threads"), ("loops", "loops_threads")):
     gg.claim(results, one, faster_than=several, at=32**3, by=10)
 gg.claim(results, "loops", faster_than="parallel", at=8**3, by=2)
