@@ -165,30 +165,18 @@ def by_arrays(n, name):
     def chosen_and_length(*arrays):
         return *chosen(*arrays), np.int32(arrays[-1].size)
 
-    words = f"{n} array{'s' * (n > 1)}"
-    launch = partial(kernel, grid=grid_1d, **alone)
+    def launch(call, kind, label, arguments=chosen, **options):
+        label = f"{label}, {n} array{'s' * (n > 1)}"
+        options |= {"name": f"{kind}_{n}", "arguments": arguments}
+        return kernel(call, label, grid_1d, **options, **alone)
+
+    in_numba, in_cuda = getattr(kernels, name), raw_kernel(kernels.arrays_source, name)
+    of_cupy = {"arrays": "cupy", "simulatable": False}
+    note = "The same kernel in CUDA C++, launched through CuPy."
     return (
-        launch(
-            getattr(kernels, name),
-            f"Numba, CuPy arrays, {words}",
-            name=f"cupy_arrays_{n}",
-            arguments=chosen,
-            arrays="cupy",
-            simulatable=False,
-        ),
-        launch(
-            getattr(kernels, name),
-            f"Numba, views, {words}",
-            name=f"views_{n}",
-            arguments=chosen,
-        ),
-        launch(
-            raw_kernel(kernels.arrays_source, name),
-            f"RawKernel, {words}",
-            name=f"raw_{n}",
-            arguments=chosen_and_length,
-            note="The same kernel in CUDA C++, launched through CuPy.",
-        ),
+        launch(in_numba, "cupy_arrays", "Numba, CuPy arrays", **of_cupy),
+        launch(in_numba, "views", "Numba, views"),
+        launch(in_cuda, "raw", "RawKernel", chosen_and_length, note=note),
     )
 
 
