@@ -30,8 +30,7 @@ from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution.check import convolved, same
 from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.kernel_families import study as kernel_families
-from gpuguide.topics.launch_sizes import maximum
-from gpuguide.topics.segmented_sieve.study import primes_in_words
+from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
@@ -39,30 +38,17 @@ from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
 from gpuguide.topics.transfers.numbers import numbers
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
-CUBES = (0, 1, 8, 27, 11**3, 32**3)
 # None, one, one row, whole blocks, one element too few and too many along each axis.
 MATRICES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
 BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 
 # Of studies that do not say it themselves. Primes have a test of their own, with short segments.
 SIMULATED = {
-    "benchmark_well.warm": (257,),
     "convolution.image": (0, 1, 9, 33**2, 64**2),
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
-    "first_kernel.increment": (0, 1, 1025),
-    "how_to_time.qr": (1, 4, 64, 33**2),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
-    "launch_overhead.hundred": (),  # a hundred of the launches that follow
-    "launch_overhead.launches": (1, 31),
-    "launch_overhead.busy": (),  # a delay of the GPU goes ahead
-    "launch_overhead.qr": (1, 4, 64),
-    "launch_sizes.maximum": (0, 1, 2049),
-    "launch_sizes.map": (1, 257),
-    "launch_sizes.shapes": (257,),
-    "launch_sizes.empty": (1, 2, 5),
-    "maximum_cpu.maximum_cpu": CUBES,
     # Queries; whole blocks and dictionaries of any size are in the topic's own test.
     "sparse_lookup.lookup": (0, 257),
     "sparse_lookup.in_order": (0, 257),
@@ -85,9 +71,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "convolution.image": _convolved,
     "convolution.small": _convolved,
     "convolution.by_kernel": _convolved,
-    "how_to_time.qr": qr_numpy,
-    "launch_overhead.qr": qr_numpy,
-    "segmented_sieve.segmented": primes_in_words,
     **dict.fromkeys(
         ("several_gpus.integral", "several_gpus.workers"), lambda *inputs: areas_reference(*inputs)[0]
     ),
@@ -240,7 +223,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
         CUDADispatcher, "__getitem__", lambda kernel, shape: lambda *args: seen.append((kernel, args))
     )
     monkeypatch.setattr(plan, "current_stream", lambda: 0)
-    monkeypatch.setattr(maximum, "multiprocessors", lambda: 2)
+    monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 2)
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     return seen
 
@@ -401,8 +384,8 @@ ON_THE_GPU = {
     "kernel_families.switched": (*SIZES, 10**6 + 3),
     "know_your_gpu.mixes": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
     "know_your_gpu.reads": tuple(4 * size for size in (*SIZES, 1025, 4095, 4096, 4097, 2**24, 2**24 + 1)),
-    "launch_overhead.launches": (1024,),
-    "launch_overhead.busy": (1024,),
+    "launch_overhead.launches": (1, 31, 257, 1024),
+    "launch_overhead.busy": (31, 1024),
     "launch_overhead.qr": (64**2,),
     **dict.fromkeys((f"linear_algebra.{name}" for name in studies("linear_algebra")), (1, 33**2, 64**2)),
     "launch_sizes.shapes": (1, 31, 257, 1009, 2**20 + 3),
