@@ -28,7 +28,6 @@ from gpuguide.recordings.store import load_or_none
 from gpuguide.results.records import Measurement
 from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution.check import convolved, same
-from gpuguide.topics.how_to_time.study import qr_numpy
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
