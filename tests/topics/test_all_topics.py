@@ -33,7 +33,6 @@ from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
-from gpuguide.topics.sparse_lookup.dictionary import lookup_numpy
 from gpuguide.topics.transfers.numbers import numbers
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
@@ -48,9 +47,6 @@ SIMULATED = {
     "convolution.by_kernel": (1, 7**2),
     "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
     "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
-    # Queries; whole blocks and dictionaries of any size are in the topic's own test.
-    "sparse_lookup.lookup": (0, 257),
-    "sparse_lookup.in_order": (0, 257),
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
@@ -75,8 +71,6 @@ RIGHT: dict[str, Callable[..., Any]] = {
     ),
     "several_gpus.heat": lambda *inputs: heat_reference(*inputs)[0],
     "several_gpus.sums": lambda x: sum_of_all(2, x),
-    "sparse_lookup.lookup": lookup_numpy,
-    "sparse_lookup.in_order": lookup_numpy,
 }
 SPOILED = {
     "convolution.image": 33**2,
