@@ -45,8 +45,6 @@ SIMULATED = {
     "convolution.image": (0, 1, 9, 33**2, 64**2),
     "convolution.small": (9, 33**2),
     "convolution.by_kernel": (1, 7**2),
-    "know_your_gpu.mixes": tuple(4 * size for size in (0, 1, 1025)),
-    "know_your_gpu.reads": tuple(4 * size for size in (0, 1, 257, 4097)),
 }
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
