@@ -294,7 +294,6 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels
 #    :names: insert
-#    :fold: How the table is filled
 
 slots = cp.zeros(2**21, dtype=np.int32)
 slot_words = cp.zeros(slots.size, dtype=np.uint64)

@@ -75,7 +75,7 @@ found[:] = 99
 """
 _LOOK_UPS = {
     "cupy": 'assert found.get().view("S8").tolist() == [b"fifteen", b"", b"cable"]',
-    **_each(_FOUND, "branching", "bucket", "bucket_of_8"),
+    **_each(_FOUND, "branching", "bucket", "bucket_of_8", "hash_table", "direct"),
 }
 
 _LARGER = """

@@ -141,8 +141,8 @@ def read_from_shared(n_blocks):
     sums = x.reshape(-1, 4).sum(axis=1, dtype=np.uint64)
     per_step = sum(sums[128 * j : 128 * j + 1024] for j in range(8))
     steps = 8 * np.arange(SHARED_STEPS)
-    right = [per_step[(thread + steps) % 1024].sum() for thread in range(THREADS)]
-    right = (np.array(right) % 2**32).astype(np.uint32)
+    sums = np.array([per_step[(thread + steps) % 1024].sum() for thread in range(THREADS)])
+    right = (sums % 2**32).astype(np.uint32)
     expect("read_shared", bool((out.get().reshape(n_blocks, THREADS) == right).all()))
     return call, 16 * 8 * SHARED_STEPS * out.size
 

@@ -122,7 +122,7 @@ def sustain(name):
     return {
         "ends": np.cumsum(taken),
         "rates": n * work / np.array(taken),
-        "clock": median(reading.sm_hz for reading in readings),
+        "clock": median(reading.sm_hz or 0 for reading in readings),
         "power": readings[-1].power_w,
         "held": ", ".join(readings[-1].throttle) or "nothing",
     }

@@ -127,9 +127,11 @@ def numpy_threads(queries, keys, words, coarse, fine, out):
 
 def cpu_hash_table(queries, keys, words, coarse, fine, out):
     """Share the queries out among all CPU threads; each goes from slot to slot of the hash table."""
-    hash_table_loop(queries, *example_dictionary().hashed, out)
+    slots, slot_words = example_dictionary().hashed
+    hash_table_loop(queries, slots, slot_words, out)
 
 
 def cpu_direct(queries, keys, words, coarse, fine, out):
     """Share the queries out among all CPU threads; each reads the word at its number."""
-    direct_loop(queries, *example_dictionary().by_number, out)
+    (table,) = example_dictionary().by_number
+    direct_loop(queries, table, out)
