@@ -1,4 +1,4 @@
-"""What the GPU sustains: more than a second of copies, multiply-adds and products, with clock and power."""
+"""What the GPU sustains: long runs of copies, multiply-adds and products, with clock and power."""
 
 import time
 from itertools import pairwise
