@@ -53,6 +53,7 @@ _BLURS = {
     "ndimage": _BLURRED.format(result="again.get()"),
     "fft": _BLURRED.format(result="by_fft.get()"),
     "separable": _BLURRED.format(result="twice.get()"),
+    "fused": _BLURRED.format(result="in_one.get()"),
     "with_copies_pinned": _BLURRED.format(result="out_pinned"),
 }
 _POINTS = {
