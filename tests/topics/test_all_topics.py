@@ -40,8 +40,7 @@ MATRICES = (0, 1, 31, 32, 33, 16 * 16, 31 * 33, 33 * 37)
 BOXES = (0, 1, 2 * 3 * 5, 8**3, 7 * 9 * 11)
 
 # Of studies that do not say it themselves. Primes have a test of their own, with short segments.
-SIMULATED = {
-}
+SIMULATED = {}
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
 
