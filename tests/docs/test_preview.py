@@ -12,6 +12,8 @@ CELLS = """results
 # .. drawing:: idea
 #
 #     An idea.
+#
+# .. exercise:: add_one
 
 import cupy as cp
 
@@ -39,7 +41,7 @@ def preview(project: Project):
     return project.run("-m", "gpuguide_docs.commands.preview", "toy")
 
 
-def test_a_page_is_drafted_outside_the_guide_with_stamped_charts_and_its_drawings(recordable):
+def test_a_page_is_drafted_outside_the_guide_with_stamped_charts_drawings_and_exercises(recordable):
     recordable.edit(TOY, "results\n\n# %%", CELLS)
     before = of_the_guide(recordable)
     ran = preview(recordable)
@@ -54,6 +56,7 @@ def test_a_page_is_drafted_outside_the_guide_with_stamped_charts_and_its_drawing
     assert figures
     assert all("draft, simulator</text></svg>" in figure.read_text() for figure in figures)
     assert 'alt="An idea."' in page
+    assert "Exercise: Add one" in page
     assert {"idea.svg", "idea-dark.svg"} <= {path.name for path in (built / "html" / "_images").iterdir()}
 
 

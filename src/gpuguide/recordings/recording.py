@@ -19,7 +19,7 @@ from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
-__all__ = ["ByName", "CellOutput", "Recording", "Run", "SavedRun", "Stated"]
+__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "SavedRun", "Stated"]
 
 
 @dataclass(frozen=True)
@@ -174,11 +174,21 @@ def _first(lines: Iterable[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
+class ClaimsElsewhere:
+    """What a page's claims come to on another machine, in the page's order; or why they were not checked."""
+
+    machine: str
+    claims: tuple[ClaimResult, ...] = ()
+    unchecked: str = ""
+
+
+@dataclass(frozen=True)
 class Stated:
     """What the drawn cells of a page state, besides the recorded facts; kept with their outputs."""
 
     by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
     claims: tuple[ClaimResult, ...] = ()
+    elsewhere: tuple[ClaimsElsewhere, ...] = ()
 
     @cached_property
     def facts(self) -> dict[str, Fact]:

@@ -37,8 +37,8 @@ class PageCells(Protocol):
 class Guide(Protocol):
     """How a guide draws."""
 
-    def page_cells(self, recording: Recording) -> PageCells:
-        """Make ready for the drawn cells of the page that was recorded."""
+    def page_cells(self, recording: Recording, *, quick: bool = False) -> PageCells:
+        """Make ready for the drawn cells of the page that was recorded; if `quick`, any claim may fail."""
 
     def drawing_code(self, source: Path) -> tuple[Path, ...]:
         """Find the files, in the folder of the guide's package, that a drawn cell's outputs may depend on."""

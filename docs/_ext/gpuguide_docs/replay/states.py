@@ -40,6 +40,8 @@ class PageState:
     changed: tuple[str, ...] = ()
     reason: str = ""
     digest: str = ""
+    #: Recordings of the same code on other machines: claims are checked there, and nothing else is shown.
+    others: tuple[Recording, ...] = ()
 
     @property
     def current(self) -> bool:
@@ -95,7 +97,7 @@ class States:
                 whole.update(f"{path.relative_to(root)} {file_digest(path)}\n".encode())
         return whole.hexdigest()
 
-    def _read(self, page: Page) -> tuple[Recording | None, tuple[str, ...]]:
+    def _read(self, page: Page, machine: str | None) -> tuple[Recording | None, tuple[str, ...]]:
         """Read a page's recording and what changed since, or take what a build with the same files kept.
 
         Both would take a third of a build in which nothing changed.
@@ -111,12 +113,12 @@ class States:
         files = (f"{path} {file_digest(path)}" for path in paths)
         depends = "\n".join((sys.version, self._code, repr(cells), *files))
         stamp = hashlib.sha256(depends.encode()).digest()
-        kept = self.layout.cache / "recordings" / f"{page.name}@{page.machine or ''}"
+        kept = self.layout.cache / "recordings" / f"{page.name}@{machine or ''}"
         data = kept.read_bytes() if kept.is_file() else b""
         if data.startswith(stamp):
             same: tuple[Recording | None, tuple[str, ...]] = pickle.loads(data[len(stamp) :])
             return same
-        recording = store.load_or_none(page.name, page.machine, self.layout.recorded)
+        recording = store.load_or_none(page.name, machine, self.layout.recorded)
         changed = store.staleness(recording, script, self.layout.source) if recording else ()
         write_if_changed(kept, stamp + pickle.dumps((recording, changed), pickle.HIGHEST_PROTOCOL))
         return recording, changed
@@ -130,12 +132,20 @@ class States:
     def _find(self, page: Page) -> PageState:
         from gpuguide.recordings.store import digest as digest_of
 
-        recording, changed = self._read(page)
+        recording, changed = self._read(page, page.machine)
         if recording is None:
             return PageState(page.name, "pending" if page.waits else "missing", reason=page.waits)
-        digest = digest_of(recording.folder or Path())
         status: Status = "current" if not changed else "pending" if page.waits else "stale"
-        return PageState(page.name, status, recording, changed, page.waits, digest)
+        others = self._others(page, recording) if status == "current" else ()
+        digest = " ".join(digest_of(each.folder or Path()) for each in (recording, *others))
+        return PageState(page.name, status, recording, changed, page.waits, digest, others)
+
+    def _others(self, page: Page, recording: Recording) -> tuple[Recording, ...]:
+        """Read what other machines measured with the page's present code; an entry may name the only one."""
+        folders = () if page.machine else sorted(self.layout.recorded.glob(f"*/{page.name}"))
+        names = (folder.parent.name for folder in folders)
+        read = (self._read(page, name) for name in names if name != recording.machine)
+        return tuple(other for other, changed in read if other and not changed)
 
 
 def states_of_build(app: Sphinx) -> States:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -11,13 +12,14 @@ from sphinx.transforms import SphinxTransform
 from sphinx_design.dropdown import dropdown_main
 
 from gpuguide.exercises import pool
+from gpuguide.recordings.recording import Stated
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.cells import CARD_ID, CARD_TITLE, fold
-from gpuguide_docs.show.numbers import measured_on, not_measured
+from gpuguide_docs.show.numbers import measured_on, not_measured, processor_of
 from gpuguide_docs.show.site import link_to, site_of
-from gpuguide_docs.show.tiles import note_tile
+from gpuguide_docs.show.tiles import claim_words, note_tile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
     from gpuguide.recordings.recording import Recording
-    from gpuguide.results.records import Provenance
+    from gpuguide.results.records import ClaimResult, Provenance
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
@@ -55,7 +57,10 @@ class PageFrame(SphinxTransform):
         before = [site.page(name) for name in page.after]
         section.insert(at, _byline(page, before, state, minutes))
         if state and state.shown:
-            section.append(_card(page, state.shown, site.layout.docs))
+            # A draft has run the drawn cells at toy size, and shows nothing that they state of a recording.
+            stated = Stated() if self.env.config.gpuguide_draft else site.drawing(state).stated
+            findings = _findings(state.shown, state.others, stated)
+            section.append(_card(page, state.shown, findings, site.layout.docs))
 
 
 def _after_answer(section: nodes.section, *, several: bool) -> int:
@@ -172,7 +177,7 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
 # The card -------------------------------------------------------------------------------------------------
 
 
-def _card(page: Page, recording: Recording, docs: Path) -> nodes.Element:
+def _card(page: Page, recording: Recording, findings: list[nodes.Node], docs: Path) -> nodes.Element:
     where, commit = measured_on(recording), recording.provenance.commit
     run = f"run {recording.name}" + (f", commit {commit}" if commit else "")
     rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
@@ -180,9 +185,50 @@ def _card(page: Page, recording: Recording, docs: Path) -> nodes.Element:
     cite = f"The gpuguide developers, “{page.title}”, gpuguide, measured on {where}, {run}."
     rows += _field("how to cite", nodes.Text(cite))
     # The identifier is inside: browsers unfold what holds the target of a link.
-    inside = nodes.container("", *_counters(recording), rows, ids=[CARD_ID])
+    inside = nodes.container("", *findings, *_counters(recording), rows, ids=[CARD_ID])
     # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
     return fold(CARD_TITLE, inside, classes=("gg-measured-card", "no-search"))
+
+
+def _findings(own: Recording, others: Iterable[Recording], stated: Stated) -> list[nodes.Node]:
+    """List the claims of a page, each with the machines on which it holds."""
+    if not stated.claims:
+        return []
+    named = {other.machine: other for other in others}
+    checked = [(named[each.machine], each.claims) for each in stated.elsewhere if not each.unchecked]
+    items = []
+    for number, claim in enumerate(stated.claims):
+        there = [(recording, claims[number]) for recording, claims in checked]
+        items.append(f"{claim_words(claim)}: {', '.join(_where(own, claim, there))}")
+    items += [
+        f"Not checked on {_machine(named[each.machine])}: {each.unchecked}"
+        for each in stated.elsewhere
+        if each.unchecked
+    ]
+    listed = nodes.bullet_list("", bullet="*")
+    listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
+    return [nodes.paragraph("", "What this page finds, and the machines on which it holds:"), listed]
+
+
+def _where(
+    own: Recording, claim: ClaimResult, there: Sequence[tuple[Recording, ClaimResult]]
+) -> Iterator[str]:
+    """Name the machines, with figures where one differs; a machine that did not measure it is left out."""
+    measured = [(recording, other) for recording, other in there if other.low is not None]
+    yield _machine(own, None if all(other.holds for _, other in measured) else claim)
+    for recording, other in measured:
+        if other.holds:
+            yield _machine(recording)
+        else:
+            yield f"not {'in every run ' * (other.holds is None)}on {_machine(recording, other)}"
+
+
+def _machine(recording: Recording, claim: ClaimResult | None = None) -> str:
+    # "NVIDIA H100 80GB HBM3" is H100 to everybody.
+    name = re.sub(r"NVIDIA | \d+GB.*", "", processor_of(recording))
+    n_runs = len(recording.provenances)
+    figure = f", down to {_amount(claim.low, claim.unit)}" if claim else ""
+    return f"{name} ({n_runs} run{'s' * (n_runs > 1)}{figure})"
 
 
 def _field(name: str, *body: nodes.Node) -> nodes.field:

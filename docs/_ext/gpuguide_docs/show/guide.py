@@ -82,13 +82,13 @@ class GpuGuideCells:
 class GpuGuide:
     """The guide as replay asks for it; see `gpuguide_docs.replay.guide`."""
 
-    def page_cells(self, recording: Recording) -> GpuGuideCells:
+    def page_cells(self, recording: Recording, *, quick: bool = False) -> GpuGuideCells:
         """Give the cells the page's results, under the names that the page gave them."""
-        runs = _run_by_run(recording) if recording.runs else []
+        runs = _run_by_run(recording) if recording.runs and not quick else []
         results = _by_name(recording, recording.studies)
         of_runs = [(start, cells.page.ceilings) for start, cells in runs if cells.page.ceilings]
         ceilings = Ceilings.over_starts(of_runs) if of_runs else recording.ceilings
-        return GpuGuideCells(results, recording.facts, ceilings, recording.arrays, runs=runs)
+        return GpuGuideCells(results, recording.facts, ceilings, recording.arrays, quick=quick, runs=runs)
 
     def drawing_code(self, source: Path) -> tuple[Path, ...]:
         """Return all of the rooms that draw, and what a cell states through."""

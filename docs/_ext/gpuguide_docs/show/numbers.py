@@ -41,6 +41,7 @@ __all__ = [
     "number_node",
     "parse_reference",
     "parse_size",
+    "processor_of",
     "resolve",
     "setup",
     "unmeasured_number",
@@ -146,21 +147,25 @@ class Number:
     short: str
 
 
-def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
-    """Say on which machine a recording was made, on how many starts of it and days, and when last."""
+def processor_of(recording: Recording, *, gpu: bool = True) -> str:
+    """Name the GPUs that a page was measured on; if none was, or on request, the CPU."""
     provenance = recording.provenance
-    day = date.fromisoformat(provenance.utc_date[:10])
     if gpu and provenance.gpu not in ("", "none"):
         # As the folders of machines are called: nvidia-h200-x2.
         several = re.search(r"-x(\d+)$", provenance.machine)
-        processor = f"{several[1]} {provenance.gpu}" if several else provenance.gpu
-    else:
-        processor = provenance.cpu.replace("(R)", "")
-        threads = f"{provenance.threads} thread{'' if provenance.threads == 1 else 's'}"
-        processor += f" with {threads}" if provenance.threads else ""
+        return f"{several[1]} {provenance.gpu}" if several else provenance.gpu
+    processor = provenance.cpu.replace("(R)", "")
+    threads = f"{provenance.threads} thread{'' if provenance.threads == 1 else 's'}"
+    processor += f" with {threads}" if provenance.threads else ""
+    return processor or provenance.machine
+
+
+def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
+    """Say on which machine a recording was made, on how many starts of it and days, and when last."""
+    day = date.fromisoformat(recording.provenance.utc_date[:10])
     days = {each.utc_date[:10] for each in recording.provenances}
     on = f" on {len(days)} days" if len(days) > 1 else " of one day" if recording.n_starts > 1 else ""
-    parts = [processor or provenance.machine, *([starts_words(recording.n_starts) + on] if starts else [])]
+    parts = [processor_of(recording, gpu=gpu), *([starts_words(recording.n_starts) + on] if starts else [])]
     latest = "latest on " if recording.runs else ""
     return ", ".join([*parts, f"{latest}{day.day} {_MONTHS[day.month - 1]} {day.year}"])
 

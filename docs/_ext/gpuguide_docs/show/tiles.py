@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+    from gpuguide.results.records import ClaimResult
     from gpuguide_docs.show.site import Site
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "MinutesRole",
     "PageTilesDirective",
     "SectionRowsDirective",
+    "claim_words",
     "finding_in",
     "note_tile",
     "setup",
@@ -60,6 +62,11 @@ def _tiles(env: BuildEnvironment) -> dict[str, _Tile]:
         env.gpuguide_tiles = {}  # type: ignore[attr-defined]
     tiles: dict[str, _Tile] = env.gpuguide_tiles  # type: ignore[attr-defined]
     return tiles
+
+
+def claim_words(claim: ClaimResult) -> str:
+    """Write a claim for prose, with raised figures; it is also printed, where 2^24 is read everywhere."""
+    return _POWER.sub(lambda power: size_words(int(power[1]) ** int(power[2])), claim.text)
 
 
 # The finding of a page ------------------------------------------------------------------------------------
@@ -179,12 +186,7 @@ class AllFindingsDirective(_PagesDirective):
     def _page(self, site: Site, page: Page) -> list[nodes.Node]:
         state = site.state(page.name, self.env)
         claims = site.drawing(state).stated.claims if state.shown else ()
-        # Claims are also printed, where 2^24 is read everywhere; prose has raised figures.
-        items = [
-            _POWER.sub(lambda power: size_words(int(power[1]) ** int(power[2])), claim.text)
-            for claim in claims
-            if claim.holds
-        ]
+        items = [claim_words(claim) for claim in claims if claim.holds]
         if not items:
             return []
         listed = nodes.bullet_list("", bullet="*")
