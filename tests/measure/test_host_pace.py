@@ -16,11 +16,15 @@ from gpuguide.measure.host_pace import MIN_ALONE, SHARED_NOTE, TRIES, HostPace, 
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.session import Machine, Session, recording_session
 from gpuguide.measure.study import Study
-from gpuguide.measure.timing import HostTimer, collect, host_timer, launch_timer, time_device, time_host
+from gpuguide.measure.timing import HostTimer, collect, host_timer, launch_timer, time_device
 from gpuguide.measure.turns import in_turns, launches_in_turns, whole_turns
 from gpuguide.results.ceilings import Ceilings
 
 MS = 1_000_000
+
+
+def time_host(call, n_samples, host):
+    return collect(host_timer(call, host=host), n_samples)
 
 
 def phases(quiet_ms, shared_ms, factor=1.7):
