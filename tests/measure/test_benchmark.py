@@ -209,12 +209,25 @@ def dispatcher():
     return SimpleNamespace(py_func=test_the_budget_is_kept)
 
 
-def test_an_error_of_the_gpu_is_said_in_words(gpu):
-    def fails():
-        raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cudaErrorIllegalAddress: an illegal memory access", "outside its arrays .* restart it"),
+        ("cudaErrorLaunchFailure: unspecified launch failure", "stopped a kernel .* restart it"),
+        ("CUDA_ERROR_INVALID_VALUE: invalid argument", "1,024 threads.* Nothing needs to be restarted"),
+    ],
+)
+@pytest.mark.parametrize("where", ["the call", "a wait for it", "a process that is broken already"])
+def test_an_error_of_the_gpu_is_said_in_words(gpu, monkeypatch, where, text, words):
+    def fails(*args):
+        raise RuntimeError(text)
 
-    with pytest.raises(LaunchError, match=r"outside its arrays .* restart") as error:
-        benchmark(fails)
+    if where == "a wait for it":
+        monkeypatch.setattr(gpu, "synchronize_all", fails)
+    if where == "a process that is broken already":
+        monkeypatch.setattr(module, "current", fails)
+    with pytest.raises(LaunchError, match=words) as error:
+        benchmark(fails if where == "the call" else gpu.kernel(MS))
     assert error.value.__cause__ is not None
 
 
