@@ -58,8 +58,8 @@ from gpuguide.measure.turns import launches_in_turns
 from gpuguide.topics.interop import handing_over
 from gpuguide.topics.interop import study as interop
 
-results = interop.study().run()
-waiting = interop.waiting_study().run()
+results = interop.tripled.run()
+waiting = interop.waiting.run()
 for name, seconds in launches_in_turns(handing_over.hand_overs()).items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 gg.fact("trials", handing_over.TRIALS, unit="1")

@@ -8,7 +8,8 @@ At what size does a GPU win, and is its answer as good?
 # With pinned copies there and back, CuPy's QR overtakes NumPy on 16 virtual CPUs
 # :measured:`qr.crossover(numpy, with_copies_pinned)`; 128 by 128 is 2\ :sup:`14`. At 1024 by 1024 it is
 # :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Its answers are about as good. ``svd``
-# was timed at 512 by 512 only, without copies: :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)`.
+# at 512 by 512, without copies, is :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)` as fast, and by
+# Jacobi's method :measured:`svd[svd_jacobi, 512**2].speedup(svd_numpy)`.
 #
 # .. list-table:: Time in ``float64``, without copies
 #    :header-rows: 1
@@ -68,19 +69,21 @@ print(f"log |det|: {float(logarithm):.9f}, NumPy: {np.linalg.slogdet(a_host)[1]:
 
 # %%
 
-# record: The studies: QR from 64 to 4096, solve, determinant, SVD and products, and the residuals
+# record: The studies: QR from 64 to 4096, solve, determinant, SVD, eigh and products, and the residuals
 import gpuguide as gg
-from gpuguide.topics.linear_algebra import residuals, study
+from gpuguide.topics.linear_algebra import cpu, residuals, study
 
-qr = study.qr_study().run()
-qr_single = study.qr_single_study().run()
-solve = study.solve_study().run()
-det = study.det_study().run()
-svd = study.svd_study().run()
-matmul = study.single_study().run()
-double = study.double_study().run()
-tf32 = study.tf32_study().run()
+qr = study.qr.run()
+qr_single = study.qr_single.run()
+solve = study.solve.run()
+det = study.det.run()
+svd = study.svd.run()
+eigh = study.eigh.run()
+matmul = study.matmul.run()
+double = study.double.run()
+tf32 = study.tf32.run()
 
+gg.fact("blas", cpu.blas(), unit="text")
 for name, value in residuals.residuals().items():
     gg.fact(f"residual_{name}", value, unit="1", note="in units of eps")
 _ = gg.fact("widened", residuals.share_widened(512), unit="share")
@@ -115,7 +118,7 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # :measured:`qr[cupy, 2048**2].time` in ``float64``.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.residuals
-#    :names: of_factors, of_solution, of_singular_values, of_product, share_widened
+#    :names: of_factors, of_solution, of_singular_values, of_eigenvalues, of_product, share_widened
 #    :fold: How the residuals are worked out, and how elements are compared
 
 # %%
@@ -160,15 +163,58 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` shows what a launch costs.
 #
 # .. kernel:: gpuguide.topics.linear_algebra.study
-#    :names: matmul_numpy, matmul_cupy, matmul_tf32, matmul_copied_pinned, operations
+#    :names: product, matmul_tf32, operations
 #    :fold: The products, and how operations are counted
+
+# %%
+# SVD: QR iteration, Jacobi's method, or eigh
+# -------------------------------------------
+#
+# An SVD can be computed in several ways. ``cp.linalg.svd`` calls ``gesvd`` of NVIDIA's library cuSOLVER,
+# which iterates QR steps. cuSOLVER also has Jacobi's method, ``gesvdj``, but CuPy takes it only for stacks
+# of matrices of at most 32 by 32. For a larger one you can call it yourself: ``cupyx.cusolver.gesvdj(a)``
+# returns U, S and V, and this V is not transposed. If the matrix is symmetric, its eigenvalues and
+# eigenvectors may be all you need, and ``eigh`` computes them.
+#
+# .. list-table:: Time in ``float64``, without copies; NumPy on 16 virtual CPUs
+#    :header-rows: 1
+#
+#    * - rows
+#      - ``svd``, NumPy
+#      - ``svd``, CuPy
+#      - ``gesvdj``
+#      - ``eigh``, NumPy
+#      - ``eigh``, CuPy
+#    * - 128
+#      - :measured:`svd[svd_numpy, 128**2].time`
+#      - :measured:`svd[svd_cupy, 128**2].time`
+#      - :measured:`svd[svd_jacobi, 128**2].time`
+#      - :measured:`eigh[eigh_numpy, 128**2].time`
+#      - :measured:`eigh[eigh_cupy, 128**2].time`
+#    * - 512
+#      - :measured:`svd[svd_numpy, 512**2].time`
+#      - :measured:`svd[svd_cupy, 512**2].time`
+#      - :measured:`svd[svd_jacobi, 512**2].time`
+#      - :measured:`eigh[eigh_numpy, 512**2].time`
+#      - :measured:`eigh[eigh_cupy, 512**2].time`
+#    * - 1024
+#      - :measured:`svd[svd_numpy, 1024**2].time`
+#      - :measured:`svd[svd_cupy, 1024**2].time`
+#      - :measured:`svd[svd_jacobi, 1024**2].time`
+#      - :measured:`eigh[eigh_numpy, 1024**2].time`
+#      - :measured:`eigh[eigh_cupy, 1024**2].time`
+#
+# At 128 by 128 ``gesvdj`` is :measured:`svd[svd_jacobi, 128**2].speedup(svd_cupy)` as fast as
+# ``cp.linalg.svd``, at 1024 by 1024 :measured:`svd[svd_jacobi, 1024**2].speedup(svd_cupy)`. At 512 by 512 its
+# residual is :measured:`residual_svd_jacobi` eps, against :measured:`residual_svd_cupy`. That of ``eigh`` is
+# :measured:`residual_eigh_cupy` eps, and :measured:`residual_eigh_numpy` with NumPy.
 
 # %%
 # SVD holds the host, QR and solve do not
 # ---------------------------------------
 #
 # Most calls of CuPy return before the GPU is done, and Python goes on. For how much of its time does a call
-# hold Python? The matrices are 1024 by 1024, except for ``svd``, where it is 512 by 512.
+# hold Python? The matrices are 1024 by 1024, except for ``svd`` and ``gesvdj``, where it is 512 by 512.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios
@@ -180,6 +226,8 @@ for label, results, name, rows in (
     ("solve", solve, "solve_cupy", 1024),
     ("solve, checked", solve, "solve_checked", 1024),
     ("svd", svd, "svd_cupy", 512),
+    ("gesvdj", svd, "svd_jacobi", 512),
+    ("eigh", eigh, "eigh_cupy", 1024),
 ):
     share = (
         results.time(name, rows**2, "launch").value / results.time(name, rows**2).value
@@ -219,8 +267,8 @@ except np.linalg.LinAlgError as error:
 # :evidence:`variant solve_checked`
 #
 # .. kernel:: gpuguide.topics.linear_algebra.study
-#    :names: solve_cupy, solve_checked, slogdet_cupy, svd_cupy
-#    :fold: The calls
+#    :names: solution, solve_checked, determinant, singular_values, svd_jacobi, eigenvalues
+#    :fold: The calls: xp is NumPy or CuPy
 
 # %%
 # Result: QR with copies, from 64 rows to 2048
@@ -240,7 +288,8 @@ gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 # help NumPy. For 128 rows it takes :measured:`qr[numpy, 128**2].time` on all of them, and
 # :measured:`qr[numpy_one_thread, 128**2].time` on one, much like CuPy with its
 # :measured:`qr[with_copies_pinned, 128**2].time`. So compare small matrices with one thread:
-# ``OPENBLAS_NUM_THREADS=1`` in the environment sets that for a process.
+# ``OPENBLAS_NUM_THREADS=1`` in the environment sets that for a process. NumPy's QR is computed by the LAPACK
+# in its BLAS library, here :measured:`blas`.
 #
 # Of CuPy's time for 512 rows, the factorisation is :measured:`qr[cupy, 512**2].time`. With
 # **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`. A matrix of 4096 rows
@@ -262,13 +311,9 @@ over = (
 _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary units")
 
 # %%
-# .. kernel:: gpuguide.topics.how_to_time.study
-#    :names: qr_numpy, qr_cupy
-#    :fold: What is timed: NumPy and CuPy
-#
 # .. kernel:: gpuguide.topics.linear_algebra.study
-#    :names: qr_numpy_one_thread, qr_copied, qr_copied_pinned
-#    :fold: NumPy on one thread, and the copies
+#    :names: factorisation, with_copies, with_copies_pinned, to_gpu
+#    :fold: What is timed: xp is NumPy or CuPy; and the copies
 #
 # .. kernel:: gpuguide.topics.linear_algebra.cpu
 #    :names: one_thread

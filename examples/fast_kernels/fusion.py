@@ -52,13 +52,13 @@ import gpuguide as gg
 from gpuguide.topics.fusion import study as fusion
 from gpuguide.topics.fusion.kernels import squared_four
 
-results = fusion.study().run()
-backwards = fusion.reversed_study().run()
-difference = fusion.subtract_study().run()
-product = fusion.multiply_study().run()
-itself = fusion.square_study().run()
-single = fusion.single_study().run()
-sums = fusion.sum_study().run()
+results = fusion.squared.run()
+backwards = fusion.backwards.run()
+difference = fusion.difference.run()
+product = fusion.product.run()
+itself = fusion.itself.run()
+single = fusion.single.run()
+sums = fusion.total.run()
 
 # %%
 
@@ -132,7 +132,7 @@ print(d[:3], (d * d)[:3])
 # to read asks for too little at a time. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.fusion.study
-#    :names: three_steps, two_steps, one_step, fused_function, numbers_moved
+#    :names: three_steps, two_steps, fused, fuse, numbers_moved
 #    :fold: The three ways as they were timed, and the count
 
 # %%
@@ -204,7 +204,7 @@ print("fused, then cp.sum:", fused(x, y).sum())
 # the sum.
 #
 # .. kernel:: gpuguide.topics.fusion.study
-#    :names: sum_apart, sum_fused, sum_of_one_array, fused_sum, fused_sum_of_one
+#    :names: sum_of_squares, sum_of_one, sum_apart, sum_fused, sum_of_one_array
 #    :fold: The three sums as they were timed
 
 # %%

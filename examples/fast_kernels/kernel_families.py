@@ -133,12 +133,12 @@ from gpuguide.topics.kernel_families.kernels import add_four, add_source, sum_bl
 
 for name, seconds in fresh.measure_first_calls().items():
     gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process")
-results = families.study().run()
-doubles = families.double_study().run()
-totals = families.total_study().run()
-switched = accelerators.switched_study().run()
-cumulative = accelerators.cumulative_study().run()
-contraction = accelerators.contraction_study().run()
+results = families.add.run()
+doubles = families.double.run()
+totals = families.total.run()
+switched = accelerators.switched.run()
+cumulative = accelerators.cumulative.run()
+contraction = accelerators.contraction.run()
 
 # %%
 
@@ -149,6 +149,7 @@ gg.claim(results, "add_four", share_at_least=0.97, at=2**28)
 gg.claim(doubles, "double_ufunc", share_at_least=0.95, at=5 * 10**7)
 gg.claim(totals, "sum_quads", share_at_least=0.97, at=2**28)
 gg.claim(totals, "sum_quads", faster_than="sum_cupy", at=2**28)
+gg.claim(cumulative, "cumsum_in_place", faster_than="cumsum_cub", at=10**8)
 
 # %%
 # RawKernel, cupyx.jit and @cuda.jit: the grid is yours
@@ -324,24 +325,28 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #    * - ``cp.cumsum`` of ``int64``
 #      - :measured:`cumulative[cumsum_without, 10**8].time`
 #      - :measured:`cumulative[cumsum_cub, 10**8].time`
+#    * - the same, with ``out=x``
+#      -
+#      - :measured:`cumulative[cumsum_in_place, 10**8].time`
 #    * - ``cp.einsum``
 #      - :measured:`contraction[einsum_without, 2048].time`
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
 # Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result.
-# ``cp.cumsum`` is slow in both columns: it reaches :measured:`cumulative[cumsum_cub, 10**8].share` of the
-# rate of a copy. CuPy copies the array first and then adds up in the copy, and we think that the first takes
-# as long as the second. :evidence:`opinion` CUB has nothing for a contraction such as this ``einsum``, and
-# CuPy calls cuBLAS for it in both columns.
+# With CUB, too, ``cp.cumsum`` reaches only :measured:`cumulative[cumsum_cub, 10**8].share` of the rate of a
+# copy. CuPy copies the array first and then adds up in the copy, so each number is read and written twice. If
+# the array itself may be overwritten, ``cp.cumsum(x, out=x)`` makes no copy: CUB reads and writes each number
+# once, and reaches :measured:`cumulative[cumsum_in_place, 10**8].share`. :evidence:`variant cumsum_in_place`
+#
+# CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
 #
 # *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
 # ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. Without the package, CuPy accepts that setting and goes on
 # as before. The package was not installed on the machine of this page, so we say nothing about its speed.
-# Where it is installed, the study times it.
 #
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
-#    :names: accelerators, summed, reduced, cumulative, contraction, has_cutensor
-#    :fold: CUB on and off, and cuTENSOR where it is installed
+#    :names: using, cumulative_sum, in_place, contracted
+#    :fold: CUB on and off
 #
 # .. results:: switched
 

@@ -79,7 +79,7 @@ from gpuguide.topics.registers.kernels import (
     volatile_source,
 )
 
-results = registers.study().run()
+results = registers.product.run()
 with gpu_clock().use():
     alone = registers.stores_alone(4096)
 seconds = time_device(alone, gpu_clock(), n_samples=20).seconds
@@ -293,7 +293,7 @@ gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 # .. results:: product
 #
 # .. kernel:: gpuguide.topics.registers.study
-#    :names: launch_source, product_pairs, product_one_index, product_fewer_registers, limited, stores
+#    :names: launch_source, pairs, one_index, fewer_registers, limited, stores
 #    :fold: The launches, and how stores are counted
 
 # %%

@@ -148,7 +148,7 @@ print("same answers:", bool((divisors.get() == found).all()))
 from gpuguide.topics.divergence import study as smallest_divisor
 
 n = 2**22
-shuffled, costly_first = smallest_divisor.study().make_inputs(n, exact=False)
+shuffled, costly_first = smallest_divisor.divisors.make_inputs(n, exact=False)
 tried = smallest_divisor.divisions(n)
 fewest = warp_steps(tried[costly_first])
 for name, steps in (
@@ -161,7 +161,7 @@ for name, steps in (
     print(
         f"{name:9} {share.value:6.1%} active, {ratio.value:5.2f} times the fewest steps"
     )
-results = smallest_divisor.study().run()
+results = smallest_divisor.divisors.run()
 
 # %%
 
@@ -216,12 +216,12 @@ gg.claim(results, "in_order", faster_than=["regrouped", "regrouped_often"], at=2
 # record: The steps of warps on both sides, and the study of two recipes
 from gpuguide.topics.divergence import two_recipes
 
-_, kind, mixed, by_warp, grouped = two_recipes.study().make_inputs(n, exact=False)
+_, kind, mixed, by_warp, grouped = two_recipes.recipes.make_inputs(n, exact=False)
 for name, chosen in (("mixed", mixed), ("by_warp", by_warp), ("grouped", grouped)):
     sides = [128 * (kind[chosen] == side) for side in (0, 1)]
     share = gg.fact(f"active_{name}", active_share(*sides), unit="share")
     print(f"{name:9} {share.value:6.1%} active, {warp_steps(*sides):,} steps")
-recipes = two_recipes.study().run()
+recipes = two_recipes.recipes.run()
 
 # %%
 # Mixed, :measured:`active_mixed` of a warp's threads are active, by warp and grouped
@@ -297,9 +297,7 @@ from gpuguide.topics.divergence import mandelbrot
 
 needed = mandelbrot.escape_reference(1024**2)
 names = ("rows", "tiles", "shuffled", "by_steps")
-lists = dict(
-    zip(names, mandelbrot.study().make_inputs(1024**2, exact=False), strict=True)
-)
+lists = dict(zip(names, mandelbrot.escape.make_inputs(1024**2, exact=False), strict=True))
 fewest = warp_steps(needed[lists["by_steps"]])
 for name, pixels in lists.items():
     steps = needed[pixels]
@@ -308,7 +306,7 @@ for name, pixels in lists.items():
     print(
         f"{name:9} {share.value:6.1%} active, {ratio.value:5.2f} times the fewest steps"
     )
-escape = mandelbrot.study().run()
+escape = mandelbrot.escape.run()
 
 # %%
 

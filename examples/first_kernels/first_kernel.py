@@ -152,9 +152,9 @@ print(x[:3], "...", x[-3:])
 # %%
 
 # record: The study: ten variants, six sizes, every result compared bit for bit
-from gpuguide.topics.first_kernel.study import study
+from gpuguide.topics.first_kernel.study import increment
 
-results = study().run()
+results = increment.run()
 
 # %%
 # The first call compiles
@@ -217,7 +217,7 @@ gg.claim(results, "grid", share_at_least=0.85, at=2**26)
 # ------------------------------------
 #
 # .. kernel:: gpuguide.topics.first_kernel.study
-#    :names: increment_numpy, increment_with_copies, increment_with_copies_pinned
+#    :names: numpy, with_copies, with_copies_pinned
 #    :fold: NumPy, and the GPU with copies there and back
 #
 # .. kernel:: gpuguide.topics.first_kernel.kernels

@@ -50,15 +50,15 @@ print("NumPy:", np.ones(4) + 1)
 
 # %%
 
-# record: Matrices from 256 by 256 to 16 384 by 16 384, two boxes, and the sectors counted
+# record: Matrices from 256 by 256 to 16 416 by 16 416, two boxes, and the sectors counted
 import gpuguide as gg
 from gpuguide.topics.grids_2d_3d import boxes_3d, study as grids_2d_3d
 from gpuguide.topics.grids_2d_3d.kernels import slow_axis
 from gpuguide.topics.grids_2d_3d.study import sectors_per_request
 
-results = grids_2d_3d.study().run()
-boxes = boxes_3d.study().run()
-row = 8 * 16_384  # bytes from one row of the largest matrix to the next
+results = grids_2d_3d.matrix.run()
+boxes = boxes_3d.box.run()
+row = 8 * 16_384  # bytes from one row of 16 384 numbers to the next
 plane, line = 4 * 256**2, 4 * 256
 for name, block, strides in (
     ("fast_32x8", (32, 8), (8, row)),
@@ -169,7 +169,8 @@ print(x[0, :4], "...", x[-1, -1])  # one more
 #    :names: blocks_along_rows
 
 # %%
-# The chart divides each time by that of x along the rows, in blocks of 32 by 8.
+# The chart divides each time by that of x along the rows, in blocks of 32 by 8. Open marks are matrices whose
+# rows are 32 numbers longer: 4128 and 16 416 instead of 4096 and 16 384.
 
 # draw
 import matplotlib.pyplot as plt
@@ -183,16 +184,21 @@ labels = {
     "slow_32x32": "32x32",
     "blocks_along_rows": "32x8, blocks along rows",
 }
+powers = [size for size in results.sizes if size.bit_count() == 1]
+longer = [size for size in results.sizes if size not in powers]
+unjoined = {"linestyle": "none", "markerfacecolor": "none"}
 figure, ax = plt.subplots()
 ends, ranges, words = [], [], []
 for (name, label), colour, marker in zip(labels.items(), SERIES, "os^D", strict=False):
-    times = [results.speedup("fast_32x8", name, size) for size in results.sizes]
-    ax.plot(results.sizes, [time.value for time in times], marker=marker, color=colour)
-    ends.append((results.sizes[-1], times[-1].value, label, colour))
-    ranges += [
-        (size, time, colour) for size, time in zip(results.sizes, times, strict=True)
-    ]
-    words.append(f"{label} from {times[0]} to {times[-1]}")
+    times = {size: results.speedup("fast_32x8", name, size) for size in results.sizes}
+    style = {"marker": marker, "color": colour}
+    ax.plot(powers, [times[size].value for size in powers], **style)
+    ax.plot(longer, [times[size].value for size in longer], **style, **unjoined)
+    ends.append((powers[-1], times[powers[-1]].value, label, colour))
+    ranges += [(size, time, colour) for size, time in times.items()]
+    words.append(
+        f"{label} from {times[powers[0]]} to {times[powers[-1]]}, {times[longer[-1]]} with longer rows"
+    )
 size_axis(ax, results)
 ax.set(ylabel="times as long as along the rows", ylim=(0, None))
 draw_ranges(ax, ranges)
@@ -202,7 +208,7 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # .. finding::
 #
-#    How long requests of 32 sectors take depends on which blocks make them. In the largest matrix it is
+#    How long requests of 32 sectors take depends on which blocks make them. At 16 384 by 16 384 it is
 #    :measured:`matrix[slow_32x8, 16384**2].time` with blocks of 32 by 8,
 #    :measured:`matrix[slow_32x32, 16384**2].time` with blocks of 32 by 32, and
 #    :measured:`matrix[blocks_along_rows, 16384**2].time` with blocks of 32 by 8 that follow each other
@@ -215,6 +221,15 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # say. Blocks of 32 by 32 cost about what the sectors say: along the rows is
 # :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x32)` as fast.
 #
+# Is it the axis, or the power of two? At 16 384 by 16 384 the rows lie 2\ :sup:`17` bytes apart, and requests
+# at such distances may fall on the same part of memory again and again. Rows that are 32 numbers longer are
+# no power of two apart, and have as many sectors per request. At 16 416 by 16 416, along the rows is
+# :measured:`matrix[fast_32x8, 16416**2].speedup(slow_32x8)` as fast in blocks of 32 by 8, against
+# :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` at 16 384. At 4128 by 4128 it is
+# :measured:`matrix[fast_32x8, 4128**2].speedup(slow_32x8)`, against
+# :measured:`matrix[fast_32x8, 4096**2].speedup(slow_32x8)` at 4096. The ratio with the longer rows is the
+# price of the axis alone; whatever they save is that of the stride.
+#
 # Do sectors leave the caches before all of their bytes are used, so that memory has to deliver them again? It
 # does not: down the columns it moves :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`, and along
 # the rows :measured:`matrix[fast_32x8, 16384**2].counter(dram_bytes)`. But it moves them at
@@ -225,7 +240,7 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #
 # .. dropdown:: What the GPU's counters say
 #
-#    .. list-table:: The largest matrix
+#    .. list-table:: A matrix of 16 384 by 16 384 numbers
 #       :header-rows: 1
 #
 #       * - x walks

@@ -60,10 +60,10 @@ import gpuguide as gg
 from gpuguide.topics.launch_overhead import study as launch_overhead
 from gpuguide.topics.launch_overhead.kernels import add_one_source, one_launch
 
-results = launch_overhead.study().run()
-launches = launch_overhead.launches_study().run()
-busy = launch_overhead.busy_study().run()
-qr = launch_overhead.qr_study().run()
+results = launch_overhead.hundred.run()
+launches = launch_overhead.launches.run()
+busy = launch_overhead.busy.run()
+qr = launch_overhead.qr.run()
 _ = gg.fact("queued_before", launch_overhead.DELAY_NS / 1e9, unit="s", note="set by us")
 
 # %%
@@ -278,7 +278,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #    :fold: What is timed
 #
 # .. kernel:: gpuguide.topics.launch_overhead.study
-#    :names: qr_copied_pinned
+#    :names: copied_pinned
 #    :fold: The copies, from and to pinned memory
 
 # draw

@@ -68,17 +68,17 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 # record: The ladder at six sizes, every result compared to the last bit
 import gpuguide as gg
 from gpuguide.measure.turns import measure_map
-from gpuguide.topics.launch_sizes import maximum, study as launch_sizes
+from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.launch_sizes.kernels import four_elements, grid_stride
 
-results = maximum.study().run()
-shapes = launch_sizes.shapes_study().run()
-empty_grids = launch_sizes.empty_study().run()
+results = launch_sizes.maximum.run()
+shapes = launch_sizes.shapes.run()
+empty_grids = launch_sizes.empty.run()
 
 # %%
 
 # record: The shapes of both charts, each checked and then timed in turns
-times = measure_map(launch_sizes.map_study(), launch_sizes.ELEMENTS)
+times = measure_map(launch_sizes.shape_map, launch_sizes.ELEMENTS)
 for name, samples in times.items():
     gg.fact(f"map_{name}", float(np.median(samples)), unit="s", samples=samples)
 print(f"{len(times)} shapes at {launch_sizes.ELEMENTS:,} elements")
@@ -265,22 +265,21 @@ describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.
 # ------------------------
 #
 # The counters above told how many warps were there on average. The most that can be there, as a share of a
-# multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. For a kernel without shared
-# memory it follows from the registers that the compiler gives each thread and from the number of blocks that
-# a multiprocessor holds, and needs no clock.
+# multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. It follows from the registers
+# that the compiler gives each thread, from the shared memory of a block, and from the number of blocks that
+# a multiprocessor holds. The CUDA driver works it out, without a clock. Numba's
+# ``max_cooperative_grid_blocks`` asks it how many blocks of a size all multiprocessors together can hold.
 
-limits = cp.cuda.Device().attributes
-most_blocks = limits["MaxBlocksPerMultiprocessor"]
-most_threads = limits["MaxThreadsPerMultiProcessor"]
-most_registers = limits["MaxRegistersPerMultiprocessor"]
+from numba import float32
+
+most_threads = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"]
+three_vectors = (float32[::1],) * 3  # the types of a, b and out
 
 
 def occupancy(kernel, threads_per_block):
-    # The hardware gives out the registers of a thread by eights.
-    registers = 8 * math.ceil(max(kernel.get_regs_per_thread().values()) / 8)
-    by_threads = most_threads // threads_per_block
-    by_registers = most_registers // (registers * threads_per_block)
-    return min(most_blocks, by_threads, by_registers) * threads_per_block / most_threads
+    compiled = kernel.overloads[three_vectors]
+    blocks = compiled.max_cooperative_grid_blocks(threads_per_block)
+    return blocks * threads_per_block / (multiprocessors * most_threads)
 
 
 for kernel, width, elements in (
@@ -338,7 +337,7 @@ for kernel, width, elements in (
 #
 # .. results:: shapes
 #
-# .. kernel:: gpuguide.topics.launch_sizes.maximum
+# .. kernel:: gpuguide.topics.launch_sizes.study
 #    :names: blocks_covering
 #    :fold: How blocks are counted
 

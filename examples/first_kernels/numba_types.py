@@ -152,8 +152,8 @@ show(float32_only)
 # record: The studies: four kernels at six sizes, and the same doses in float64 arrays
 from gpuguide.topics.numba_types import study as numba_types
 
-results = numba_types.study().run()
-wide = numba_types.wide_study().run()
+results = numba_types.level.run()
+wide = numba_types.wide.run()
 
 # %%
 # The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
@@ -233,7 +233,7 @@ for kernel in (rounded_steps, one_left, float32_only):
         )
     print(f"{kernel.__name__:14} {found}")
 
-counters = numba_types.counters_study().run()
+counters = numba_types.counters.run()
 for kernel in (range_int64, range_int32, own_counter):
     ptx = next(iter(kernel.inspect_asm().values()))
     words = gg.fact(f"words_{kernel.__name__}", int(counting_words(ptx)), unit="1")
@@ -342,7 +342,7 @@ except NotImplementedError as error:
 # %%
 
 # record: The study of two factors
-scale = numba_types.scale_study().run()
+scale = numba_types.scale.run()
 
 # %%
 # .. results:: scale

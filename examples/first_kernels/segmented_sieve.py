@@ -200,10 +200,10 @@ print([2 * i + 1 for i in range(32) if int(words[0]) >> i & 1])  # 2 has no bit
 # %%
 
 # record: The studies: every bit compared, then timed; and primesieve beside it
-from gpuguide.topics.segmented_sieve.study import count_study, study
+from gpuguide.topics.segmented_sieve import study as sieves
 
-results = study().run()
-counts = count_study().run()
+results = sieves.segmented.run()
+counts = sieves.count.run()
 
 # %%
 # Result: what the sieve reaches, and what limits it

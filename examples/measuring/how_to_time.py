@@ -106,8 +106,8 @@ from gpuguide.measure.turns import gpu_clock, whole_turns
 from gpuguide.topics.how_to_time import study as how_to_time
 from gpuguide.topics.how_to_time.kernels import nothing
 
-results = how_to_time.study().run()
-qr = how_to_time.qr_study().run(sizes=(512**2,))
+results = how_to_time.add_one.run()
+qr = how_to_time.qr.run(sizes=(512**2,))
 
 
 def events_around_a_launch(call):
@@ -138,6 +138,15 @@ def one_turn(full, empty):
     return {**time_once(full), **bare}
 
 
+def floor_of(n, arrays, **options):
+    views = [x[:n] for x in arrays]
+
+    def empty():  # with the grid in it, so that the launch goes to the clock's stream
+        nothing[n // 256, 256](*views)
+
+    return time_device(empty, gpu_clock(), **options).seconds
+
+
 for size, n in (("small", 2**16), ("large", 2**26)):
     arrays = [gg.numba_view(each) for each in (cp.arange(float(n)), cp.zeros(n))]
     full, empty = (
@@ -148,16 +157,11 @@ for size, n in (("small", 2**16), ("large", 2**26)):
     clocks["benchmark"] = (
         benchmark(full, name="add_one", n_repeat=50).gpu_times[0].tolist()
     )
-    clocks["floor"] = time_device(
-        partial(how_to_time.launch_nothing, *arrays), gpu_clock()
-    ).seconds
+    clocks["floor"] = floor_of(n, arrays)
     for clock, seconds in clocks.items():
         gg.fact(f"{size}_{clock}", float(np.median(seconds)), unit="s", samples=seconds)
 
-floors = []
-for n in how_to_time.SIZES:
-    empty = partial(how_to_time.launch_nothing, *(each[:n] for each in arrays))
-    floors.append(np.median(time_device(empty, gpu_clock(), n_samples=20).seconds))
+floors = [np.median(floor_of(n, arrays, n_samples=20)) for n in how_to_time.SIZES]
 _ = gg.keep("floors", floors)
 
 # %%

@@ -14,8 +14,7 @@ assert (out == cp.maximum(a, b)).all()
 out[:] = -1
 """
 _MAXIMUM_RUNGS = ("one_element", "larger_blocks", "grid_stride", "four_elements")
-# The simulator compiles nothing, so there are no registers and no PTX.
-_NO_REGISTERS = {"max(kernel.get_regs_per_thread().values())": "16"}
+# The simulator compiles nothing, so there is no PTX.
 _NO_PTX = {"(ptx,) = kernel.inspect_asm().values()": "ptx = ''"}
 
 # What the doses come to by their formula, in float64.
@@ -133,7 +132,10 @@ is_prime[:] = ~is_prime
 """
 _SIEVES = {
     "thread_per_number": _PRIMES.format(step=1),
-    **_each(_PRIMES.format(step=2), *("odd_numbers", "to_square_root", "sieve_global", "sieve_shared")),
+    **_each(
+        _PRIMES.format(step=2),
+        *("odd_numbers", "to_square_root", "in_32_bits", "sieve_global", "sieve_shared"),
+    ),
 }
 _SHORT_SEGMENTS = {
     "32_768": "128",
@@ -217,7 +219,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "first_kernel": OtherSizes({"65_536": "1_003"}, _INCREMENTS),
     "grids_2d_3d": OtherSizes({"cp.ones((256, 256))": "cp.ones((33, 100))"}, {"": "assert (x == 3).all()"}),
     "launch_overhead": OtherSizes({"ones(shape=(256, 256))": "ones(shape=(33, 100))"}, _HUNDREDS),
-    "launch_sizes": OtherSizes({**_NO_REGISTERS, "2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
+    "launch_sizes": OtherSizes({"2**26": "3_001"}, _each(_MAXIMUM, *_MAXIMUM_RUNGS)),
     # With fewer blocks than these Numba would warn.
     "how_to_time": OtherSizes({"65_536": "40_001", "2**24": "1_003"}, {"": _ADDED}),
     "know_your_gpu": OtherSizes({"2**28": "200_003"}, {"": _LONGEST}),

@@ -11,6 +11,7 @@ import pytest
 from mini_project import MACHINE, Project
 
 from gpuguide.recordings import store as recordings
+from gpuguide.recordings.fresh_starts import read_fresh_starts
 from gpuguide_docs.record import again
 from gpuguide_docs.record.again import Reading, compare, leave_one_out, shortcomings
 
@@ -128,6 +129,8 @@ def test_what_was_recorded_elsewhere_is_held_against_the_ranges(
     assert re.search(rf"^host +7 +{'0' if code else '100'}\.0%", printed, re.MULTILINE)
     assert ("FAILED  host: 0.0% inside" in printed) == bool(code)
     assert ("toy: sums[dot, 2^16], host" in printed) == bool(code)
+    (row,) = read_fresh_starts(mini[0].layout.recorded / MACHINE)
+    assert (row.start, row.n_pages, row.inside["host"]) == ("d", 1, (0 if code else 7, 7))
 
 
 @pytest.mark.parametrize(

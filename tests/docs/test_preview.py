@@ -101,10 +101,11 @@ for size in (1000, 2**24 + 1):
     print(int(x.sum()), x[0], x[-1])
 """
 STUDY = """
-from gpuguide.topics.first_kernel.study import study
+from gpuguide.topics.first_kernel.study import increment
 
-results = study().run()
-print(results.measurement("grid", study().sizes[-1]).n, results.share("grid", study().sizes[-1]).value > 0)
+results = increment.run()
+n = max(results.sizes)
+print(results.measurement("grid", n).n, results.share("grid", n).value > 0)
 """
 NAMES = """
 for y in (cp.arange(4.0) + 1, cp.arange(4.0).sum(), np.sort(cp.arange(4.0)), np.linalg.norm(cp.arange(4.0))):

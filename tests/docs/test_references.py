@@ -22,6 +22,7 @@ RECORDING = SimpleNamespace(
         "name": Fact("name", "NVIDIA H200", "text"),
     },
     provenance=SimpleNamespace(machine="nvidia-h200", gpu="NVIDIA H200", utc_date="2026-11-21T10:00:00Z"),
+    provenances=(SimpleNamespace(utc_date="2026-11-21T10:00:00Z"),),
     n_starts=1,
     runs=(),
 )
@@ -238,15 +239,15 @@ def test_what_is_compared_must_be_there(text, message):
         resolve(parse_reference(text), RECORDING)
 
 
-def made_on(n_starts=1, runs=(), **provenance):
+def made_on(n_starts=1, days=("2026-01-02",), **provenance):
     told = {
         "gpu": "none",
         "cpu": "Some(R) CPU",
         "machine": "a",
-        "utc_date": "2026-01-02T00:00:00Z",
         "threads": None,
     }
-    return SimpleNamespace(provenance=SimpleNamespace(**{**told, **provenance}), n_starts=n_starts, runs=runs)
+    runs = [SimpleNamespace(**{**told, "utc_date": f"{day}T00:00:00Z", **provenance}) for day in days]
+    return SimpleNamespace(provenance=runs[-1], provenances=runs, n_starts=n_starts, runs=runs[:-1])
 
 
 @pytest.mark.parametrize(
@@ -255,7 +256,16 @@ def made_on(n_starts=1, runs=(), **provenance):
         (RECORDING, {}, "NVIDIA H200, one machine start, 21 November 2026"),
         (RECORDING, {"starts": False}, "NVIDIA H200, 21 November 2026"),
         (made_on(), {"starts": False}, "Some CPU, 2 January 2026"),
-        (made_on(3, runs=(1, 2), gpu="Big"), {}, "Big, 3 machine starts, latest on 2 January 2026"),
+        (
+            made_on(3, days=("2026-01-02",) * 3, gpu="Big"),
+            {},
+            "Big, 3 machine starts of one day, latest on 2 January 2026",
+        ),
+        (
+            made_on(3, days=("2026-01-01", "2026-01-01", "2026-01-02"), gpu="Big"),
+            {},
+            "Big, 3 machine starts on 2 days, latest on 2 January 2026",
+        ),
         (made_on(gpu="Big", machine="big-x4"), {"starts": False}, "4 Big, 2 January 2026"),
         (
             made_on(gpu="Big", threads=16),

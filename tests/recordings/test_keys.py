@@ -9,7 +9,7 @@ import pytest
 
 from gpuguide.errors import ArgumentError, RecordingError
 from gpuguide.recordings import harness
-from gpuguide.recordings.keys import Key, changes, key_of, recorded_cells, topics_of
+from gpuguide.recordings.keys import Key, changes, key_of, recorded_cells, sources_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = '''"""
@@ -52,6 +52,7 @@ FILES = {
     "src/gpuguide/topics/primes/study.py": '"""A topic."""\nfrom gpuguide.topics import sieves as s\nN = 1\n',
     "src/gpuguide/topics/sieves/kernels.py": 'CHILD = ["-m", "gpuguide.topics.fresh.process"]\n',
     "src/gpuguide/topics/fresh/process.py": "x = 1\n",
+    "src/gpuguide/topics/fresh/study.py": "x = 1\n",
     "src/gpuguide/topics/sorting/study.py": "x = 1\n",
     "src/gpuguide/machine/device.py": "PEAK = 66.9e12  # of all\n",
     "src/gpuguide/measure/timing.py": "MIN_SAMPLES = 20\n",
@@ -107,17 +108,22 @@ def test_recorded_cells_are_those_that_the_gallery_sees(src: Path) -> None:
         assert recorded_cells(path.read_text(encoding="utf-8")) == tuple(seen)
 
 
-def test_topics_are_those_that_cells_import_and_these_in_turn(src: Path) -> None:
+def test_sources_are_the_own_topics_and_the_modules_that_these_borrow(src: Path) -> None:
     """Also by `from gpuguide.topics import`, and in another Python that a topic starts."""
-    assert topics_of(recorded_cells(PAGE), src) == ("fresh", "primes", "sieves")
-    assert topics_of(["import numpy"], src) == ()
+    assert sources_of(recorded_cells(PAGE), src) == ("fresh/process.py", "primes", "sieves")
+    assert sources_of(["import numpy"], src) == ()
 
 
 STALE = {
     "a cell": ("examples/first/primes.py", "y = 2", "y = 3", "cell 3 of examples/first/primes.py"),
     "a cell more": ("examples/first/primes.py", "y = 2", "y = 2\n# %%\nz = 1", "cell 4 of .* is new"),
     "its topic": ("src/gpuguide/topics/primes/study.py", "N = 1", "N = 2", "src/gpuguide/topics/primes"),
-    "another topic": ("src/gpuguide/topics/fresh/process.py", "1", "2", "src/gpuguide/topics/fresh"),
+    "another topic": (
+        "src/gpuguide/topics/fresh/process.py",
+        "1",
+        "2",
+        "src/gpuguide/topics/fresh/process.py",
+    ),
     "the harness version": ("src/gpuguide/measure/harness.toml", "= 3", "= 4", r"the harness \(version 4\)"),
 }
 CURRENT = {
@@ -125,6 +131,7 @@ CURRENT = {
     "a drawn cell": ("examples/first/primes.py", "plot_time", "plot_rate"),
     "a docstring": ("src/gpuguide/topics/primes/study.py", "A topic.", "The topic."),
     "a comment": ("examples/first/primes.py", "# the first cell", "# first"),
+    "a module that its topics do not borrow": ("src/gpuguide/topics/fresh/study.py", "1", "2"),
     "a topic that it does not use": ("src/gpuguide/topics/sorting/study.py", "1", "2"),
     "the harness, until somebody decides": ("src/gpuguide/measure/timing.py", "20", "2"),
 }

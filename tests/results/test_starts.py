@@ -112,6 +112,27 @@ def test_three_runs_of_one_start_are_not_three_starts(of_run: float) -> None:
     assert 0.2 < coverage(as_if) < 0.8
 
 
+def test_the_pooled_spread_covers_another_day_where_starts_of_one_day_do_not() -> None:
+    """Starts of one day share its effect: by themselves they promise far too much."""
+    rng = np.random.default_rng(12)
+    start, day = 0.05, 0.2
+    hits = {0.0: 0, math.hypot(start, day): 0}
+    for _ in range(2_000):
+        *landed, other_day = np.exp(rng.normal(0, start, 4) + day * rng.normal(size=2)[[0, 0, 0, 1]])
+        for deviation in hits:
+            found = expected(list(zip("abc", landed, strict=True)), (), deviation)
+            hits[deviation] += found.low <= other_day <= found.high
+    assert hits.pop(0.0) < 0.6 * 2_000
+    assert [0.85 * 2_000 < n < 0.97 * 2_000 for n in hits.values()] == [True]
+
+
+def test_what_hardly_differs_by_start_is_not_widened_to_what_others_do() -> None:
+    steady = [("a", 1.0), ("b", 1.005), ("c", 0.995)]
+    found = expected(steady, (), 0.2)
+    assert 1.03 < found.high < 1.05
+    assert expected([("a", 1.0), ("b", 1.1), ("c", 0.9)], (), 0.2).high > 1.3
+
+
 def test_the_factors_are_those_of_student() -> None:
     from scipy import stats
 

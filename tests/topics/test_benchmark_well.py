@@ -12,11 +12,9 @@ from compile_lane import needs_compilers, numba_facts
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import MismatchError
 from gpuguide.topics.benchmark_well import kernels
-from gpuguide.topics.benchmark_well import study as benchmark_well
 from gpuguide.topics.benchmark_well.kernels import CLOSE
-from gpuguide.topics.benchmark_well.study import count_steps, far_guesses
+from gpuguide.topics.benchmark_well.study import count_steps, far_guesses, roots
 
-MAKERS = ("study", "warm_study", "roots_study")
 FLOAT64 = np.dtype(np.float64)
 
 
@@ -27,30 +25,9 @@ def test_a_root_that_is_one_step_short_is_rejected() -> None:
         for _ in range(int(count_steps(guess, number).min()) - 2):
             guess[...] = 0.5 * (guess + number / guess)
 
-    study = benchmark_well.roots_study()
-    spoiled = replace(study.variant("newton"), call=improve_too_little, device="cpu", clock="host")
+    spoiled = replace(roots.variant("newton"), call=improve_too_little, device="cpu", clock="host", grid=None)
     with pytest.raises(MismatchError):
-        replace(study, variants=(spoiled,), baseline="").check_all([257])
-
-
-def test_warm_and_cold_differ_in_nothing_else() -> None:
-    cold, warm = benchmark_well.study(), benchmark_well.warm_study()
-    assert (cold.cache, warm.cache) == ("cold", "warm")
-    assert (cold.sizes, cold.names, cold.dtype) == (warm.sizes, warm.names, warm.dtype)
-    for exact in (True, False):
-        assert [x.shape for x in cold.make_inputs(1000, exact=exact)] == [(1000,), (1000,)]
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-def test_sizes_span_three_decades(maker: str) -> None:
-    sizes = getattr(benchmark_well, maker)().sizes
-    assert len(sizes) >= 6
-    assert sizes[-1] >= 1000 * sizes[0]
-
-
-def test_the_sizes_that_the_page_speaks_of_are_measured() -> None:
-    assert {2**21, 2**24, 2**26} <= set(benchmark_well.study().sizes)
-    assert 2**22 in benchmark_well.roots_study().sizes
+        replace(roots, variants=(spoiled,), baseline="").check_all([257])
 
 
 @needs_compilers()
@@ -83,23 +60,6 @@ def test_guesses_are_far_and_roots_are_not(exact: bool) -> None:
     assert (count_steps(np.sqrt(number), number) == 1).all()
 
 
-def test_each_number_has_its_own_count_of_steps() -> None:
-    guess = np.array([2.0, 3.0, 1e6, 1e-6, 81.0])
-    number = np.array([4.0, 2.0, 2.0, 2.0, 81.0])
-    kept = guess.copy()
-
-    def steps(x: float, y: float) -> int:
-        for count in range(1, 100):
-            before, x = x, 0.5 * (x + y / x)
-            if abs(x - before) <= CLOSE * x:
-                return count
-        return 100
-
-    assert count_steps(guess, number).tolist() == [steps(*pair) for pair in zip(guess, number, strict=True)]
-    assert count_steps(guess, number)[0] == 1
-    assert (guess == kept).all()
-
-
 def test_squares_of_whole_numbers_come_out_exact() -> None:
     """Each step is rounded as on the GPU: IEEE 754 division, addition and multiplication."""
     root = np.arange(1.0, 2.0**20, 7)
@@ -116,21 +76,15 @@ def test_squares_of_whole_numbers_come_out_exact() -> None:
 def test_a_second_call_finds_roots_in_the_simulator(simulator_python: Callable[..., str]) -> None:
     snippet = """
 import numpy as np
-from gpuguide.topics.benchmark_well.study import count_steps, far_guesses, launch_newton
+from gpuguide.topics.benchmark_well.study import count_steps, far_guesses, grid
+from gpuguide.topics.benchmark_well.kernels import newton
 guess, number = far_guesses(300, np.dtype("float64"), np.random.default_rng(0), False)
-launch_newton(guess, number)
+newton[grid(300)](guess, number)
 first = guess.copy()
-launch_newton(guess, number)
+newton[grid(300)](guess, number)
 print((guess == first).all(), count_steps(first, number).max())
 """
     assert simulator_python(snippet) == "True 1\n"
-
-
-def test_traffic_counts_each_array_once() -> None:
-    newton = benchmark_well.newton_traffic(1000, FLOAT64)
-    assert (newton.bytes_read, newton.bytes_written, newton.flops) == (16_000, 8_000, 0)
-    root = benchmark_well.square_root_traffic(1000, FLOAT64)
-    assert (root.bytes_read, root.bytes_written) == (8_000, 8_000)
 
 
 # The benchmarks of the page, right and wrong ---------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Scalar products and random numbers: what their checks accept and reject, and the copies they make."""
 
+import sys
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -38,6 +39,7 @@ FAKE = SimpleNamespace(
     asarray=on_device(np.array),
     zeros=on_device(np.zeros),
     dot=dot,
+    cublas=SimpleNamespace(dot=dot),
     cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
 )
 
@@ -45,6 +47,7 @@ FAKE = SimpleNamespace(
 @pytest.fixture
 def with_fake_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "cp", FAKE)
+    monkeypatch.setitem(sys.modules, "cupy", FAKE)
 
 
 def vectors(n: int, *, exact: bool = True) -> tuple[Any, ...]:
@@ -143,9 +146,10 @@ def test_what_the_checks_found_is_the_rounding() -> None:
         return CheckResult(variant, size, kind, off, 0.002 * 250 if kind == "random" else 0)
 
     checks = [found("numpy", "exact", 0), found("numpy", "random", 9, size=10)]
-    checks += [found("numpy", "random", 3), found("numpy_threads", "random", 2), found("on_gpu", "random", 1)]
+    off = {"numpy": 3, "numpy_threads": 2, "on_gpu": 1, "cublas_on_gpu": 4}
+    checks += [found(name, "random", by) for name, by in off.items()]
     results: Any = SimpleNamespace(sizes=(10, 1000), checks=checks)
-    expected = {"right": 250, "off_numpy": 3, "off_numpy_threads": 2, "off_cupy": 1}
+    expected = {"right": 250, "off_numpy": 3, "off_numpy_threads": 2, "off_cupy": 1, "off_cublas": 4}
     assert study.rounding(results) == pytest.approx(expected)
 
 

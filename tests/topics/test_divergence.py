@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError
+from gpuguide.measure import Study
 from gpuguide.topics.divergence import kernels, mandelbrot, two_recipes
 from gpuguide.topics.divergence import study as smallest_divisor
 from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
@@ -42,7 +42,6 @@ def test_the_recipes_reference_agrees_with_the_recipes_run_in_python() -> None:
     bodies = [getattr(each, "py_func", each) for each in (kernels.shift_recipe, kernels.turn_recipe)]
     expected = [int(bodies[k](v)) for v, k in zip(x, kind, strict=True)]
     assert two_recipes.recipes_reference(x, kind).tolist() == expected
-    assert (x[:3] == np.random.default_rng(3).integers(0, 2**32, 20, dtype=np.uint32)[:3]).all()
 
 
 def test_the_smallest_divisors_and_their_divisions_by_hand() -> None:
@@ -83,11 +82,11 @@ def test_the_steps_of_pixels_by_hand() -> None:
 # Orders and steps -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [two_recipes.study, smallest_divisor.study, mandelbrot.study])
+@pytest.mark.parametrize("study", [two_recipes.recipes, smallest_divisor.divisors, mandelbrot.escape])
 @pytest.mark.parametrize("n", [1, 33, 1009])
-def test_every_order_names_each_element_once(make: Callable[..., object], n: int) -> None:
-    inputs = make().make_inputs(n, exact=False)
-    orders = inputs[2:] if make is two_recipes.study else inputs
+def test_every_order_names_each_element_once(study: Study, n: int) -> None:
+    inputs = study.make_inputs(n, exact=False)
+    orders = inputs[2:] if study is two_recipes.recipes else inputs
     assert len(orders) >= 2
     for order in orders:
         assert order.dtype == np.int32
@@ -118,9 +117,9 @@ def test_a_tile_is_four_rows_of_eight_columns() -> None:
 
 
 def test_sorted_orders_have_the_most_work_first() -> None:
-    by_cost = smallest_divisor.study().make_inputs(1009, exact=False)[1]
+    by_cost = smallest_divisor.divisors.make_inputs(1009, exact=False)[1]
     assert (np.diff(smallest_divisor.divisions(1009)[by_cost]) <= 0).all()
-    by_steps = mandelbrot.study().make_inputs(1009, exact=False)[3]
+    by_steps = mandelbrot.escape.make_inputs(1009, exact=False)[3]
     assert (np.diff(mandelbrot.escape_reference(1009)[by_steps]) <= 0).all()
 
 
@@ -140,28 +139,8 @@ def test_steps_of_warps_equal_those_of_a_warp_walked_through() -> None:
         assert active_share(*paths) == pytest.approx(useful / (32 * walked))
 
 
-def test_steps_of_nothing_and_of_vectors_that_do_not_fit() -> None:
-    assert warp_steps(np.zeros(0, int)) == 0
-    assert active_share(np.zeros(64, int)) == 1.0
-    with pytest.raises(ArgumentError, match=r"got none\."):
-        warp_steps()
-    with pytest.raises(ArgumentError, match=r"got \(3,\), \(2,\)"):
-        active_share(np.ones(3), np.ones(2))
-
-
-def test_with_two_kinds_at_random_grouping_halves_the_steps() -> None:
-    """Half of the threads are active as the elements lie, nearly all of them in the other orders."""
-    kind = two_recipes.study().make_inputs(2**14, exact=False)[1]
-    orders = two_recipes.find_orders(kind)
-    shares = []
-    for order in orders:
-        shares.append(active_share(*(128 * (kind[order] == side) for side in (0, 1))))
-    assert shares[0] == 0.5
-    assert min(shares[1:]) > 0.99
-
-
 def test_declared_work_is_that_of_the_orders_that_kernels_get() -> None:
-    study = smallest_divisor.study()
+    study = smallest_divisor.divisors
     needed, by_cost = smallest_divisor.divisions(4096), study.make_inputs(4096, exact=False)[1]
     counts = {each.name: each.work["warp_steps"](4096) for each in study.variants if each.work}
     assert counts == {"in_order": warp_steps(needed), "by_cost": warp_steps(needed[by_cost])}
@@ -202,42 +181,15 @@ def test_divisions_have_32_bits() -> None:
     assert one.spills == listed.spills == regrouped.spills == often.spills == 0
 
 
-@needs_compilers()
-def test_pixels_and_grouping_compile() -> None:
-    from numba import int32, int64
-
-    pixel = numba_facts(kernels.one_pixel, (int32[::1], int64, int32[::1]))
-    group = numba_facts(kernels.group, (int32[::1],) * 3)
-    assert pixel.spills == group.spills == 0
-    assert pixel.count("mul.lo.s64") + pixel.count("mad.lo.s64") >= 3
-    assert group.count("st.global") == 1
-
-
-# Data -------------------------------------------------------------------------------------------------------
-
-
-def test_sizes_are_those_of_a_sweep_and_the_rounds_those_of_the_text() -> None:
-    sizes = smallest_divisor.study().sizes
-    assert len(sizes) >= 6
-    assert sizes[-1] >= 1000 * sizes[0]
-    assert two_recipes.ROUNDS == 128
-    assert mandelbrot.width_of(mandelbrot.SIZES[0]) % mandelbrot.TILE_COLS == 0
-
-
-def test_the_traffic_is_three_words_read_and_one_written() -> None:
-    traffic = two_recipes.recipes_traffic(1000, "uint32")
-    assert (traffic.bytes_read, traffic.bytes_written) == (12_000, 4000)
-
-
 @pytest.mark.gpu
 def test_grouping_first_works_on_the_current_stream() -> None:
     import cupy as cp
 
     from gpuguide.machine.backends import launches_follow_cupy
 
-    x, kind, *orders = two_recipes.study().make_inputs(100_003, exact=False)
+    x, kind, *orders = two_recipes.recipes.make_inputs(100_003, exact=False)
     # Without the first, a plain launch goes to Numba's own stream, which does not wait for this one.
     with launches_follow_cupy(), cp.cuda.Stream(non_blocking=True):
         out = cp.zeros(x.size, cp.uint32)
-        two_recipes.branch_group_first(cp.asarray(x), cp.asarray(kind), *map(cp.asarray, orders), out)
+        two_recipes.group_first(cp.asarray(x), cp.asarray(kind), *map(cp.asarray, orders), out)
         assert (out.get() == two_recipes.recipes_reference(x, kind)).all()

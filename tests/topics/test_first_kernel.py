@@ -3,12 +3,11 @@
 import json
 from collections.abc import Mapping
 
-import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.first_kernel import first_call_parts, kernels
-from gpuguide.topics.first_kernel import study as first_kernel
+from gpuguide.topics.first_kernel.study import increment
 
 KERNELS = ("one_thread", "one_block", "by_hand", "grid", "grid_stride")
 
@@ -32,21 +31,9 @@ def test_cuda_grid_compiles_to_the_same_instructions_as_the_index_by_hand() -> N
     assert (by_hand.registers, by_hand.instructions) == (grid.registers, grid.instructions)
 
 
-def test_the_traffic_is_one_read_and_one_write_an_element() -> None:
-    traffic = first_kernel.increment_traffic(1000, np.dtype("float64"))
-    assert (traffic.bytes_read, traffic.bytes_written, traffic.flops) == (8000, 8000, 1000)
-
-
 def test_turns_are_those_of_the_thread_that_makes_most() -> None:
-    assert [first_kernel.turns_alone(n) for n in (0, 1, 1000)] == [0, 1, 1000]
-    assert [first_kernel.turns_in_block(n) for n in (0, 1, 256, 257, 2**20)] == [0, 1, 1, 2, 4096]
-
-
-def test_the_source_size_and_dtype_are_among_those_measured() -> None:
-    study = first_kernel.study()
-    assert study.dtype == "float64"
-    assert 65_536 in study.sizes
-    assert len(study.sizes) >= 6
+    turns = increment.variant("one_block").work["turns"]
+    assert [turns(n) for n in (0, 1, 256, 257, 2**20)] == [0, 1, 1, 2, 4096]
 
 
 def test_the_parts_of_the_first_call_are_those_of_the_processes_that_count(

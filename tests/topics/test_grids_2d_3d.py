@@ -7,7 +7,6 @@ import pytest
 
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import tracer
-from gpuguide.errors import ArgumentError
 from gpuguide.topics.grids_2d_3d import boxes_3d, kernels
 from gpuguide.topics.grids_2d_3d import study as grids_2d_3d
 from gpuguide.topics.grids_2d_3d.study import sectors_per_request
@@ -28,7 +27,7 @@ def test_the_reference_gives_the_second_where_one_is_nan() -> None:
 def test_matrix_kernels_compile(name: str) -> None:
     from numba import float64
 
-    facts = numba_facts(getattr(grids_2d_3d, name), (float64[:, ::1],))
+    facts = numba_facts(getattr(kernels, name), (float64[:, ::1],))
     assert facts.spills == 0
     assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
 
@@ -39,53 +38,28 @@ def test_box_kernels_compile_without_float64(axis: str) -> None:
     from numba import float32
 
     box = float32[:, :, ::1]
-    facts = numba_facts(getattr(boxes_3d, f"maximum_{axis}_kernel"), (box, box, box))
+    facts = numba_facts(getattr(kernels, f"maximum_{axis}_kernel"), (box, box, box))
     assert facts.spills == 0
     assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
     assert facts.count("cvt.f64") == 0
 
 
-def test_launchers_refuse_a_block_that_is_too_large() -> None:
-    with pytest.raises(ArgumentError, match="at most 1024 threads"):
-        grids_2d_3d.increment_fast(np.ones((4, 4)), threads_per_block=(64, 32))
+def test_shapes_hold_their_elements_and_are_nearly_square() -> None:
+    matrices = {0: (0, 0), 31: (1, 31), 781 * 1823: (781, 1823), 16_416**2: (16_416, 16_416)}
+    assert {n: grids_2d_3d.matrix_shape(n) for n in matrices} == matrices
+    boxes = {0: (0, 0, 0), 7 * 9 * 11: (9, 7, 11), 3 * 11 * 31: (3, 11, 31), 256**3: (256, 256, 256)}
+    assert {n: boxes_3d.box_shape(n) for n in boxes} == boxes
 
 
-@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
-def test_launchers_do_nothing_for_an_empty_array(shape: tuple[int, int]) -> None:
-    topic = grids_2d_3d
-    for launcher in (topic.increment_fast, topic.increment_slow, topic.increment_blocks_along_rows):
-        launcher(np.empty(shape))
-    box = np.empty((*shape, 3), np.float32)
-    for launch in (boxes_3d.maximum_fast, boxes_3d.maximum_slow):
-        launch(box, box, box)
-
-
-@pytest.mark.parametrize("n", [0, 1, 31, 256, 781 * 1823, 16_384**2])
-def test_a_matrix_holds_its_elements(n: int) -> None:
-    rows, cols = grids_2d_3d.matrix_shape(n)
-    assert rows * cols == n
-    assert rows <= cols
-
-
-@pytest.mark.parametrize("n", [0, 1, 31, 64**3, 7 * 9 * 11, 256**3])
-def test_a_box_holds_its_elements(n: int) -> None:
-    assert np.prod(boxes_3d.box_shape(n)) == n
-
-
-def test_the_source_sizes_and_dtypes_are_among_those_measured() -> None:
-    matrix, box = grids_2d_3d.study(), boxes_3d.study()
-    assert (matrix.dtype, box.dtype) == ("float64", "float32")
-    assert 256**2 in matrix.sizes
-    assert 256**3 in box.sizes
-    assert len(matrix.sizes) >= 6
-    assert matrix.sizes[-1] >= 1000 * matrix.sizes[0]
-
-
-def test_the_traffic_counts_unique_bytes() -> None:
-    matrix = grids_2d_3d.increment_traffic(1000, np.dtype("float64"))
-    box = boxes_3d.maximum_traffic(1000, np.dtype("float32"))
-    assert (matrix.bytes_read, matrix.bytes_written, matrix.flops) == (8000, 8000, 1000)
-    assert (box.bytes_read, box.bytes_written) == (8000, 4000)
+@pytest.mark.parametrize("rows", [4128, 16_416])
+def test_rows_that_are_no_power_of_two_stay_aligned(rows: int) -> None:
+    """So that they change the stride and nothing else: each request has as many sectors."""
+    stride = 8 * rows
+    assert rows**2 in grids_2d_3d.matrix.sizes
+    assert stride % 256 == 0
+    assert stride // 256 % 2 == 1
+    assert sectors_per_request((32, 8), (8, stride)) == 8
+    assert sectors_per_request((32, 8), (stride, 8)) == 32
 
 
 def strides_of(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

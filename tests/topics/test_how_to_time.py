@@ -51,12 +51,6 @@ def test_a_factorisation_with_not_a_number_is_rejected() -> None:
         check.compare(stacked, check.prepare((a,)))
 
 
-def test_the_sources_sizes_and_dtype_are_among_those_measured() -> None:
-    assert 65_536 in how_to_time.study().sizes
-    assert 512**2 in how_to_time.qr_study().sizes
-    assert how_to_time.study().dtype == how_to_time.qr_study().dtype == "float64"
-
-
 # The step timer ---------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -10,19 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuguide.errors import ArgumentError, BackendError
+from gpuguide.errors import BackendError
+from gpuguide.measure.plan import Variant
 from gpuguide.topics.interop import handing_over, libraries, refused
 from gpuguide.topics.interop import study as interop
 from gpuguide_docs.commands import cupy_by_numpy
-
-WAYS = (
-    interop.in_cupy,
-    interop.through_torch,
-    interop.through_jax,
-    interop.copied_on_gpu,
-    interop.through_pinned,
-    interop.through_pageable,
-)
 
 
 class Tensor:
@@ -57,7 +50,7 @@ class Tensor:
 def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy in the place of CuPy, PyTorch and JAX."""
     torch = SimpleNamespace(from_dlpack=lambda x: Tensor(np.from_dlpack(x)), from_numpy=Tensor)
-    monkeypatch.setattr(interop, "cupy", lambda: cupy_by_numpy)
+    monkeypatch.setitem(sys.modules, "cupy", cupy_by_numpy)
     monkeypatch.setattr(interop, "pytorch", lambda: torch)
     monkeypatch.setattr(interop, "jax_numpy", lambda: torch)
     monkeypatch.setattr(interop, "pinned", lambda n: (np.empty(n, "f4"), np.empty(n, "f4")))
@@ -67,50 +60,33 @@ def on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
 def forgetful() -> Any:
     """Whether a library is there is asked anew."""
     asked = libraries.missing_torch, libraries.missing_jax
-    for each in asked:
-        each.cache_clear()
+    for is_missing in asked:
+        is_missing.cache_clear()
     yield
-    for each in asked:
-        each.cache_clear()
+    for is_missing in asked:
+        is_missing.cache_clear()
 
 
 @pytest.mark.usefixtures("on_numpy")
 @pytest.mark.parametrize("n", [0, 1, 33])
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_triples(way: Callable[..., Any], n: int) -> None:
+@pytest.mark.parametrize("way", interop.tripled.variants, ids=lambda way: way.name)
+def test_every_way_triples(way: Variant, n: int) -> None:
     x = np.arange(n, dtype=np.float32)
-    out = way(x)
+    out = way.call(x)
     assert out.dtype == np.float32
     assert out.tolist() == (3 * np.arange(n)).tolist()
     assert x.tolist() == list(range(n))
 
 
-@pytest.mark.usefixtures("on_numpy")
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    ("x", "message"),
-    [
-        (np.zeros(3), "x must be a one-dimensional float32 array; got shape .3,., float64"),
-        (np.zeros((2, 2), "f4"), "x must be a one-dimensional float32 array; got shape .2, 2."),
-        ([1.0], "x must be an array; got"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(way: Callable[..., Any], x: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        way(x)
-
-
 @pytest.mark.usefixtures("forgetful")
 def test_without_the_libraries_their_rows_say_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "find_spec", lambda name: None)
-    for study in (interop.study(), interop.waiting_study()):
-        reasons = {v.name: v.max_size_reason for v in study.variants if v.max_size}
-        assert all(
-            ("JAX" if "jax" in name else "PyTorch") + " is not installed" in reason
-            for name, reason in reasons.items()
-        )
-        assert reasons
+    for study in (interop.tripled, interop.waiting):
+        reasons = {v.name: v.why_missing() for v in study.variants if v.why_missing()}
+        assert {name.removeprefix("through_") for name in reasons} >= {"torch", "jax"}
         assert study.baseline not in reasons
+        for name, reason in reasons.items():
+            assert ("JAX" if "jax" in name else "PyTorch") + " is not installed" in reason
     for library, name in ((libraries.pytorch, "PyTorch"), (libraries.jax_numpy, "JAX")):
         with pytest.raises(BackendError, match=f"{name} is not installed; .*install"):
             library()
@@ -149,11 +125,6 @@ def test_the_topic_imports_neither(fresh_python: Callable[..., str]) -> None:
         "print({'torch', 'jax', 'cupy'} & set(sys.modules))"
     )
     assert fresh_python(code).strip() == "set()"
-
-
-def test_an_address_is_read_from_tensors_and_from_the_interface() -> None:
-    assert handing_over.address(SimpleNamespace(data_ptr=lambda: 42)) == 42
-    assert handing_over.address(SimpleNamespace(__cuda_array_interface__={"data": (43, False)})) == 43
 
 
 def test_an_outcome_is_a_value_an_error_or_an_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """What launches cost: every way gives the same result, and the clock takes its samples in turns."""
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import FunctionType, SimpleNamespace
@@ -23,19 +22,19 @@ from gpuguide.topics.launch_overhead import study as launch_overhead
 
 def test_each_rung_is_timed_until_the_gpu_is_done() -> None:
     """One clock for all, on a matrix that is on the GPU already; the GPU's own clock stands beside."""
-    clocks = {variant.name: variant.clock for variant in launch_overhead.study().variants}
+    clocks = {variant.name: variant.clock for variant in launch_overhead.hundred.variants}
     assert clocks.pop("kernels_alone") == "device"
     assert set(clocks.values()) == {"end_to_end"}
-    assert all(variant.arrays == "numba" for variant in launch_overhead.study().variants)
+    assert all(variant.arrays == "numba" for variant in launch_overhead.hundred.variants)
 
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_hundred_additions_are_exact(exact: bool) -> None:
-    (x,) = launch_overhead.study().make_inputs(256**2, exact=exact)
+    (x,) = launch_overhead.hundred.make_inputs(256**2, exact=exact)
     summed = x.copy()
     for _ in range(launch_overhead.LAUNCHES):
         summed += 1
-    assert np.array_equal(summed, launch_overhead.hundred_reference(x))
+    assert np.array_equal(summed, launch_overhead.hundred.reference(x))
     assert x.shape == (256, 256)
     assert len(np.unique(x)) > 1000
 
@@ -46,7 +45,7 @@ def test_a_single_launch_adds_as_often_as_the_hundred(simulator_python: Callable
 import numpy as np
 from gpuguide.topics.launch_overhead import study
 x = np.zeros((3, 5))
-study.with_one_launch(x)
+study.one_launch(x)
 print(np.unique(x) == study.LAUNCHES)
 """
     assert simulator_python(snippet, timeout=120) == "[ True]\n"
@@ -67,25 +66,19 @@ class FakeGraphs:
         self.log.append("launch")
 
 
-class Pointed(np.ndarray):
-    """An array that says where it lies, as Numba's views do."""
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, object]:
-        return {"data": (self.ctypes.data, False)}
+class View(np.ndarray):
+    """An array that keeps what it is given, as Numba's views do."""
 
 
 def test_a_graph_is_captured_once_for_each_array(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it holds are addresses: another array needs another graph."""
     fake = FakeGraphs()
-    monkeypatch.setattr(launch_overhead, "cupy", lambda: fake)
-    monkeypatch.setattr(launch_overhead, "with_views", lambda x: fake.log.append("launches"))
-    monkeypatch.setattr(launch_overhead, "add_one", "a kernel that can be a key")
-    monkeypatch.setattr(launch_overhead, "_GRAPHS", {})
+    monkeypatch.setattr(launch_overhead, "cp", fake)
+    monkeypatch.setattr(launch_overhead, "numba_views", lambda x: fake.log.append("launches"))
     monkeypatch.setattr(launch_overhead, "capture", without_numba(launch_overhead.capture))
-    x, y = np.zeros((2, 3)).view(Pointed), np.zeros((2, 3)).view(Pointed)
-    for each in (x, x, y):
-        launch_overhead.with_graph(each)
+    x, y = np.zeros((2, 3)).view(View), np.zeros((2, 3)).view(View)
+    for array in (x, x, y):
+        launch_overhead.graph(array)
     captured = ["launches", "begin", "launches", "end"]  # compiled beforehand
     assert fake.log == [*captured, "launch", "launch", *captured, "launch"]
 
@@ -108,25 +101,10 @@ def test_both_languages_read_and_write_an_element_once() -> None:
 
 # By the arrays ----------------------------------------------------------------------------------------------
 
-COUNTS = (1, 3, 8)
-
-
-def test_every_kind_is_there_for_every_number_of_arrays() -> None:
-    variants = launch_overhead.launches_study().variants
-    kinds = Counter(variant.name.rpartition("_")[0] for variant in variants)
-    assert kinds == {"cupy_arrays": 3, "views": 3, "raw": 3, "ufunc": 1}
-
-
-def test_only_views_are_made_beforehand() -> None:
-    for study in (launch_overhead.launches_study(), launch_overhead.busy_study()):
-        for variant in study.variants:
-            assert variant.arrays == ("numba" if "views" in variant.name else "cupy")
-            assert not variant.batchable
-
 
 def test_the_largest_is_the_first_array_alone() -> None:
     """No other input is the answer, so a kernel that leaves the first one out fails."""
-    first, *others = launch_overhead.launches_study().make_inputs(1024, exact=False)
+    first, *others = launch_overhead.launches.make_inputs(1024, exact=False)
     assert np.array_equal(first, np.arange(1024))
     assert len(others) == 6
     assert all(bool((other[1:] < first[1:]).all()) for other in others)
@@ -145,22 +123,9 @@ def test_kernels_read_all_inputs_and_write_once(name: str, n_arrays: int) -> Non
 
 def test_a_delay_goes_ahead_of_the_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     log: list[object] = []
-    delay = lambda grid, block, args: log.append(int(args[0]))  # noqa: E731
-    monkeypatch.setattr(launch_overhead, "_raw", lambda source, name: delay)
+    monkeypatch.setattr(launch_overhead, "delay", lambda grid, block, args: log.append(int(args[0])))
     launch_overhead.behind_a_delay(lambda *arrays: log.append(arrays), "a", "b")
     assert log == [1_000_000, ("a", "b")]
-
-
-def test_the_sources_size_and_dtype_are_among_those_measured() -> None:
-    assert launch_overhead.study().sizes == (256**2,)
-    assert launch_overhead.study().dtype == "float64"
-    qr = launch_overhead.qr_study()
-    assert {rows**2 for rows in (64, 128, 256, 512, 1024, 2048)} == set(qr.sizes)
-    assert qr.dtype == "float32"
-    for exact in (True, False):
-        (matrix,) = qr.make_inputs(64**2, exact=exact)
-        assert matrix.dtype == np.float32
-        assert matrix.shape == (64, 64)
 
 
 # Samples in turns -------------------------------------------------------------------------------------------
@@ -197,7 +162,7 @@ def test_only_one_way_waits_for_the_stream(name: str, waits: int, monkeypatch: p
     from gpuguide.machine.backends import numba_view
 
     arrays = [cp.arange(1024, dtype="f4") for _ in range(8)]
-    call = launch_overhead.busy_study().variant(name).call
+    call = launch_overhead.busy.variant(name).call
     if name == "behind_views":
         arrays = [numba_view(x) for x in arrays]
     call(*arrays)

@@ -1,17 +1,15 @@
 """Shapes of launch, the map of them, and grids that do nothing."""
 
-import math
-from types import SimpleNamespace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from page_cells import open_cells
+from spoiled import host_variant
 
 from compile_lane import needs_compilers, numba_facts
 from fake_clock import FakeGpu, FakeHost
-from fake_cupy import make_cupy
-from gpuguide.errors import ArgumentError, MismatchError, NoGpuError
-from gpuguide.machine import launch
+from gpuguide.errors import MismatchError, NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.machine.memory import HOST
 from gpuguide.measure.plan import Variant
@@ -21,32 +19,114 @@ from gpuguide.measure.turns import measure_map
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.topics.launch_sizes import kernels
 from gpuguide.topics.launch_sizes import study as launch_sizes
+from gpuguide.topics.launch_sizes.maximum import maximum_reference
 
 # Shapes -----------------------------------------------------------------------------------------------------
 
 
 def test_every_point_of_the_charts_has_a_variant() -> None:
-    names = [variant.name for variant in launch_sizes.map_study().variants]
-    assert len(set(names)) == len(names)
+    names = launch_sizes.shape_map.names
     for items in (1, 2, 4):
         for threads in (32, 64, 128, 256, 512, 1024):
-            assert launch_sizes.shape_name(threads, items) in names
+            assert f"t{threads}_i{items}_all" in names
     for items in (1, 4):
         for threads in (64, 256, 1024):
             for blocks in (1, 2, 4, 8, 16, 32):
                 drawn = 128 <= threads * blocks <= 2048
-                assert (launch_sizes.shape_name(threads, items, blocks) in names) == drawn
+                assert (f"t{threads}_i{items}_b{blocks}" in names) == drawn
 
 
-def test_what_the_text_compares_differs_in_one_thing() -> None:
-    """Blocks that cover, or stay; more threads, or more elements; and so on."""
-    shape = {variant.name: variant.call.keywords for variant in launch_sizes.shapes_study().variants}
-    assert shape["blocks_that_stay"] == shape["blocks_of_1024"] | {"blocks_per_sm": 2}
+def test_blocks_cover_the_vectors_or_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 132)
+    grids = {v.name: v.grid(2**26) for v in launch_sizes.shapes.variants if v.grid}
+    assert grids["blocks_of_1024"] == (2**16, 1024)
+    assert grids["blocks_that_stay"] == (2 * 132, 1024)
     # 33 threads are two warps, like 64, so that as many blocks fit.
-    assert shape["a_lane_more"] == shape["full_warps"] | {"threads_per_block": 33}
-    assert shape["sixteen_blocks"] == shape["four_blocks"] | {"blocks_per_sm": 16}
-    threads = {name: each["threads_per_block"] * each.get("blocks_per_sm", 0) for name, each in shape.items()}
-    assert threads["half_the_threads"] == threads["blocks_that_stay"] / 2 == 1024
+    assert (grids["full_warps"], grids["a_lane_more"]) == ((32 * 132, 64), (32 * 132, 33))
+    assert grids["half_the_threads"] == (4 * 132, 256)
+    fours = launch_sizes.maximum.variant("four_elements").grid
+    assert fours is not None
+    assert (fours(2**28), fours(2**28 + 1)) == ((2**18, 256), (2**18 + 1, 256))
+
+
+ODD_LAUNCHES = """
+import numpy as np
+from gpuguide.topics.launch_sizes.maximum import maximum_inputs, maximum_reference
+from gpuguide.topics.launch_sizes.study import covering, looping
+shapes = [covering(threads, items) for items in (1, 2, 4) for threads in (1, 32, 33)]
+shapes += [looping(threads, items, b) for items in (1, 4) for threads in (1, 32, 33) for b in (1, 3)]
+for n in (1, 7, 127, 128, 129, 400):
+    a, b = maximum_inputs(n, np.dtype("float32"), np.random.default_rng(n), False)
+    expected = maximum_reference(a, b)
+    for shape in shapes:
+        out = np.full(n + 1, -1, np.float32)
+        shape.on(n, (a, b, out[:n]))()
+        assert np.array_equal(out[:n], expected, equal_nan=True), (n, shape.name)
+        assert out[n] == -1, "it writes beyond the end"
+print(len(shapes))
+"""
+
+
+def test_any_number_of_threads_and_blocks_gives_the_same(simulator_python: Callable[..., str]) -> None:
+    """Full and partial blocks, blocks that are no multiple of a warp, more blocks than there is work."""
+    assert simulator_python(ODD_LAUNCHES, timeout=300) == "21\n"
+
+
+def test_a_variant_that_drops_nan_is_rejected() -> None:
+    """The rule is the same for all: what is not a number wins. np.fmax has the other one."""
+    dropping = host_variant(lambda a, b, out: np.fmax(a, b, out=out))
+    study = replace(launch_sizes.maximum, variants=(dropping,), baseline="")
+    with pytest.raises(MismatchError, match="expected nan"):
+        study.check_all([257])
+
+
+def test_the_reference_and_numpy_agree_on_nan() -> None:
+    values = np.array([np.nan, 1, -1, 0, np.inf, -np.inf], np.float32)
+    a, b = (x.ravel() for x in np.meshgrid(values, values))
+    assert np.array_equal(maximum_reference(a, b), np.maximum(a, b), equal_nan=True)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_the_inputs_hold_nan_in_either_and_in_both(exact: bool) -> None:
+    a, b = launch_sizes.maximum.make_inputs(2**14, exact=exact)
+    kinds = np.isnan(a) + 2 * np.isnan(b)
+    assert [int((kinds == kind).sum()) for kind in (1, 2, 3)] == [17, 17, 17]
+    assert bool((a > b).any() and (b > a).any())
+
+
+ITEMS = {
+    "one_element": 1,
+    "two_elements": 2,
+    "four_elements": 4,
+    "grid_stride": 1,
+    "four_grid_stride": 4,
+}
+
+
+@needs_compilers()
+@pytest.mark.parametrize("name", ITEMS)
+def test_all_loads_of_a_thread_stand_before_its_first_store(name: str) -> None:
+    """And the device function is inlined."""
+    from numba import float32
+
+    facts = numba_facts(getattr(kernels, name), (float32[::1],) * 3)
+    assert facts.spills == facts.stack_bytes == 0
+    assert facts.count("call") == facts.count("cvt.rn.f64") == 0
+    assert facts.registers <= 40
+    assert facts.count("ld.global") == 2 * facts.count("st.global")
+    body = facts.ptx[facts.ptx.index(".entry") :]
+    assert body[: body.index("st.global")].count("ld.global") == 2 * ITEMS[name]
+
+
+@needs_compilers()
+def test_one_element_a_thread_needs_no_division() -> None:
+    """A loop over the elements costs each thread the count of its turns."""
+    from numba import float32
+
+    compared = (kernels.one_element, kernels.grid_stride)
+    plain, loop = (numba_facts(kernel, (float32[::1],) * 3) for kernel in compared)
+    assert plain.count("div") == 0
+    assert loop.count("div") > 0
 
 
 # The map ----------------------------------------------------------------------------------------------------
@@ -104,29 +184,21 @@ def test_the_map_shows_nothing_that_is_wrong(wrong_after: int) -> None:
 
 def test_a_map_without_a_gpu_says_so() -> None:
     with recording_session(given_machine=Machine(), ceilings=Ceilings()), pytest.raises(NoGpuError):
-        measure_map(launch_sizes.map_study(), 16)
+        measure_map(launch_sizes.shape_map, 16)
 
 
 # Grids that do nothing --------------------------------------------------------------------------------------
 
 
 def test_a_grid_of_another_size_is_rejected() -> None:
-    """A launcher that quietly launches fewer blocks would be timed as a fast one."""
-    from dataclasses import replace
-
-    from spoiled import host_variant
+    """A launch that quietly has fewer blocks would be timed as a fast one."""
 
     def one_block_less(n: int, out: np.ndarray) -> None:
         out[:] = launch_sizes.empty_reference(n - 1)
 
-    study = replace(launch_sizes.empty_study(), variants=(host_variant(one_block_less),))
+    study = replace(launch_sizes.empty, variants=(host_variant(one_block_less),))
     with pytest.raises(MismatchError, match="expected 256, got 255"):
         study.check_all([257])
-
-
-def test_an_empty_grid_says_what_it_takes() -> None:
-    with pytest.raises(ArgumentError, match="at least one block; got 0"):
-        launch_sizes.empty_grid(0, np.zeros(2, np.int64))
 
 
 @needs_compilers()
@@ -139,28 +211,27 @@ def test_the_empty_kernel_has_next_to_nothing_to_do() -> None:
     assert facts.registers <= 16
 
 
-def test_from_one_block_to_the_number_of_the_rule_of_thumb_and_far_beyond() -> None:
-    sizes = launch_sizes.empty_study().sizes
-    assert (sizes[0], sizes[-1]) == (1, 2**24)
-    assert len(sizes) >= 6
-    assert 2**28 // 128 in sizes, "as many blocks as CuPy launches for 2**28 elements"
+# On the GPU -------------------------------------------------------------------------------------------------
 
 
-def test_the_occupancy_that_the_page_computes_is_that_of_the_calculator() -> None:
-    """Blocks of 32 threads fill half a multiprocessor, which holds 32 blocks; registers come by eights."""
-    (cell,) = (cell.content for cell in open_cells("launch_sizes") if "def occupancy" in cell.content)
-    names = {"cp": make_cupy(), "math": math}
-    exec(cell[: cell.index("for kernel")], names)
-    for registers in (16, 33, 64, 128):
-        kernel = SimpleNamespace(get_regs_per_thread=lambda registers=registers: {"a signature": registers})
-        for threads in (32, 128, 256, 512):
-            expected = launch.occupancy(threads, registers, 0, EXAMPLE_DEVICE).share
-            assert names["occupancy"](kernel, threads) == expected, (registers, threads)
+@pytest.mark.gpu
+def test_the_driver_counts_the_blocks_that_fit() -> None:
+    """Of 256 threads, at most 2048 threads on a multiprocessor; blocks of 32 fill half of that at most."""
+    import cupy as cp
+    from numba import float32
+
+    x = cp.ones(2**12, cp.float32)
+    kernels.four_elements[4, 256](x, x, cp.empty_like(x))
+    compiled = kernels.four_elements.overloads[(float32[::1],) * 3]
+    held = {width: compiled.max_cooperative_grid_blocks(width) for width in (32, 256)}
+    attributes = cp.cuda.Device().attributes
+    most = attributes["MultiProcessorCount"] * attributes["MaxThreadsPerMultiProcessor"]
+    assert 0 < 32 * held[32] <= most
+    assert 0 < 256 * held[256] <= most
 
 
 @pytest.mark.gpu
 def test_the_map_on_the_gpu_has_a_time_for_every_shape() -> None:
-    study = launch_sizes.map_study()
-    seconds = measure_map(study, 2**20, n_rounds=1)
-    assert set(seconds) == set(study.names)
+    seconds = measure_map(launch_sizes.shape_map, 2**20, n_rounds=1)
+    assert set(seconds) == set(launch_sizes.shape_map.names)
     assert all(sample > 1e-6 for (sample,) in seconds.values())

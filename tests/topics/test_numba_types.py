@@ -1,10 +1,9 @@
-"""Types by accident: results in the simulator, instructions in compiled code, and what launchers take."""
+"""Types by accident: what the reference notices, and instructions in compiled code."""
 
 import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, numba_ptx
-from gpuguide.errors import ArgumentError
 from gpuguide.topics.numba_types import kernels
 from gpuguide.topics.numba_types import study as numba_types
 from gpuguide.topics.numba_types.instructions import (
@@ -23,12 +22,12 @@ COUNTERS = ("range_int64", "range_int32", "own_counter")
 @pytest.mark.parametrize("doses", [127, 129])
 def test_a_dose_too_few_or_too_many_is_noticed(doses: int) -> None:
     """The difference is far outside the tolerance where nearly all of a dose is kept."""
-    kept = numba_types.study().make_inputs(257, exact=False)[0].astype(np.float64)
+    kept = numba_types.level.make_inputs(257, exact=False)[0].astype(np.float64)
     level = np.zeros_like(kept)
     for _ in range(doses):
         level = (level + numba_types.DOSE) * kept
     expected = numba_types.level_reference(kept)
-    allowed = numba_types.study().tolerance.factor(257, np.dtype("float32")) * np.maximum(expected, kept)
+    allowed = numba_types.level.tolerance.factor(257, np.dtype("float32")) * np.maximum(expected, kept)
     assert (np.abs(level - expected) > 10 * allowed).any()
 
 
@@ -37,16 +36,6 @@ def test_the_reference_agrees_with_a_sum_in_python() -> None:
         terms = [numba_types.DOSE * kept**k for k in range(1, numba_types.DOSES + 1)]
         got = numba_types.level_reference(np.array([kept]))[0]
         assert got == pytest.approx(sum(reversed(terms)), rel=1e-13)
-
-
-# What launchers take ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("doses", [-1, 2**31])
-def test_counters_of_32_bits_are_given_no_more(doses: int) -> None:
-    x = np.ones(3, np.float32)
-    with pytest.raises(ArgumentError, match=f"from 0 to 2147483647; got {doses}"):
-        numba_types.give_as_told(kernels.range_int32, x, doses, x)
 
 
 # Compiled code ----------------------------------------------------------------------------------------------
@@ -80,7 +69,7 @@ def test_float64_arrays_leave_nothing_to_convert() -> None:
 
 @needs_compilers()
 def test_a_factor_of_2_1_is_computed_in_64_bits_and_one_of_2_is_not() -> None:
-    def doubled(x, out):  # type: ignore[no-untyped-def]
+    def doubled(x, out):
         out[0] = x[0] * 2.0
 
     by_accident = float_instructions(numba_ptx(kernels.scale_python_float, vectors()))
@@ -153,24 +142,6 @@ def test_words_of_a_loop_are_those_for_each_addition() -> None:
     assert counting_words(f"\tadd.s64 %rd1, %rd1, 8;\n{rest}\n{body}\n\tret;\n") == (1 + 1 + 2) / 2
 
 
-def test_the_traffic_says_in_which_unit_the_doses_are_computed() -> None:
-    narrow, wide = numba_types.float32_traffic(10, "float32"), numba_types.float64_traffic(10, "float32")
-    assert (narrow.unit, wide.unit) == ("fp32", "fp64")
-    assert narrow.flops == wide.flops == 2 * 128 * 10
-    assert narrow.bytes_total == 80
-    by_name = {variant.name: variant.traffic for variant in numba_types.study().variants}
-    assert [name for name, traffic in by_name.items() if traffic is numba_types.float32_traffic] == [
-        "float32_only"
-    ]
-
-
-def test_sizes_are_those_of_a_sweep() -> None:
-    sizes = numba_types.study().sizes
-    assert len(sizes) >= 6
-    assert sizes[-1] >= 1000 * sizes[0]
-    assert numba_types.wide_study().sizes == sizes[-1:]
-
-
 @pytest.mark.gpu
 def test_counts_on_the_gpu_are_those_of_the_page() -> None:
     import cupy as cp
@@ -181,7 +152,7 @@ def test_counts_on_the_gpu_are_those_of_the_page() -> None:
     found = {}
     for name in NAMES:
         kernel = getattr(kernels, name)
-        numba_types.give_doses(kernel, x, x)
+        kernel[4, 256](x, x)
         (ptx,) = [ptx for types, ptx in kernel.inspect_asm().items() if "float32" in str(types)]
         found[name] = float_instructions(ptx)
     assert found["python_floats"] == found["one_left"]

@@ -1,16 +1,13 @@
 """The product of layers: what must come out, what is stored in the loop, what the compiler makes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.topics.registers import kernels, layers
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.layers import EXACT, FINE
@@ -68,92 +65,33 @@ def test_layers_are_made_once_and_only_the_last_ones_are_kept(small: Any) -> Non
     assert layers.held(3, FINE) is not first
 
 
-@pytest.mark.parametrize(("free", "n"), [(140e9, 4096), (12e9, 4096), (10e9, 2048), (1e9, 256), (1, 1)])
-def test_with_less_memory_there_are_fewer_layers(
-    free: float, n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    device = SimpleNamespace(mem_info=(int(free), 150 * 10**9))
-    fake = SimpleNamespace(cuda=SimpleNamespace(Device=lambda: device))
-    monkeypatch.setattr(layers, "has_gpu", lambda: True)
-    monkeypatch.setattr(layers, "cupy", lambda: fake)
-    assert layers.most_layers() == n
-
-
 def test_the_gpu_s_factors_are_made_by_the_same_rule() -> None:
     """The constants of the kernel that fills the layers are those of the host."""
     for constant in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93):
-        assert f"0x{constant:X}ULL" in layers._FILL
+        assert f"0x{constant:X}ULL" in layers.FILL
     # C++ cuts a quotient off, as the host's rule does for both signs.
     assert layers.exponents(0, 1000, EXACT).tolist() == [
         int(e / 512) for e in layers.exponents(0, 1000, FINE).tolist()
     ]
 
 
-# Launches ---------------------------------------------------------------------------------------------------
-
-LAUNCHERS: dict[str, Callable[..., None]] = {
-    name: getattr(registers, f"product_{name}")
-    for name in (*SOURCES[1:], "cpp", "as_is", "in_register", "fewer_registers", "one_index", "pairs", "cupy")
-}
-
-
-@pytest.mark.parametrize("name", LAUNCHERS)
-@pytest.mark.parametrize(
-    ("x", "out", "message"),
-    [
-        (np.zeros((4, 5, 7), "f4"), np.zeros((5, 7)), r"x must be a three-dimensional float64.*float32"),
-        (np.zeros((5, 7)), np.zeros((5, 7)), r"x must be a three-dimensional.*\(5, 7\)"),
-        (np.zeros((4, 5, 7)), np.zeros((7, 5)), r"out must be.*\(5, 7\).*\(7, 5\)"),
-        (np.zeros((4, 5, 7)), np.zeros((5, 7), "f4"), r"out must be.*float64.*float32"),
-        (None, np.zeros((5, 7)), "x must be an array"),
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(name: str, x: Any, out: Any, message: str) -> None:
-    with pytest.raises(ArgumentError, match=message):
-        LAUNCHERS[name](x, out)
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_kernels_in_cpp_get_a_thread_for_each_product(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    launched: list[Any] = []
-
-    def compiled(source: str) -> Any:
-        return lambda *launch: launched.append((source, *launch))
-
-    monkeypatch.setattr(registers, "compiled", compiled)
-    x, out = np.ones((3, 20, 33)), np.empty((20, 33))
-    LAUNCHERS["cpp" if name == "as_is" else name](x, out)
-    ((source, grid, block, arguments),) = launched
-    assert source == getattr(kernels, f"{name}_source")
-    assert (grid, block, arguments[2:]) == ((2,), (512,), (3, 660))
-    assert [type(each) for each in arguments[2:]] == [np.int32, np.int32]
-    registers.launch_source(source, np.ones((3, 0, 33)), np.empty((0, 33)))
-    assert len(launched) == 1
+# Stores -----------------------------------------------------------------------------------------------------
 
 
 def test_stores_alone_are_checked(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last number stored is that of the last turn."""
-    monkeypatch.setattr(registers, "cupy", lambda: np)
+    monkeypatch.setattr(registers, "cp", np)
     numbers: list[int] = []
 
-    def compiled(source: str, name: str) -> Any:
-        assert (source, name) == (kernels.stores_source, "stores")
-        return lambda grid, block, arguments: arguments[0].fill(numbers.pop())
+    class Kernel:
+        def on(self, grid: Any, block: Any, arguments: Any) -> Callable[[], None]:
+            return lambda: arguments[0].fill(numbers.pop())
 
-    monkeypatch.setattr(registers, "compiled", compiled)
-    numbers += [9, 9]
+    monkeypatch.setattr(registers, "raw_kernel", lambda source, name: Kernel())
+    numbers += [8, 9, 9]
     registers.stores_alone(10)()
-    assert numbers == []
-    numbers += [8]
     with pytest.raises(MismatchError, match="not everywhere that of the last turn"):
         registers.stores_alone(10)
-
-
-def test_cupy_multiplies_along_the_first_axis(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registers, "cupy", lambda: np)
-    out = np.empty((2, 3))
-    registers.product_cupy(2 * np.ones((4, 2, 3)), out)
-    assert (out == 16).all()
 
 
 def test_stores_are_counted_as_the_kernels_make_them(small: Any) -> None:
@@ -161,7 +99,7 @@ def test_stores_are_counted_as_the_kernels_make_them(small: Any) -> None:
     assert (registers.stores(10), registers.one_store(10)) == (11 * 35, 35)
     counted = {
         variant.name: variant.counted(10, np.dtype("f8"), None)[0].count
-        for variant in registers.study().variants
+        for variant in registers.product.variants
         if variant.work
     }
     each_time = {"as_is", "cpp", "volatile"}
@@ -225,21 +163,6 @@ def test_two_indices_take_more_registers_than_2048_threads_have_and_one_does_not
     one = numba_facts(kernels.one_index, (float64[:, ::1], float64[::1]))
     assert one.registers <= 32 < two.registers <= 40
     assert one.count("ld.global") == two.count("ld.global") == 5
-
-
-def test_pairs_need_an_even_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    launched: list[Any] = []
-    monkeypatch.setattr(
-        registers, "compiled", lambda source: lambda *launch: launched.append((source, *launch))
-    )
-    with pytest.raises(ArgumentError, match=r"out must have an even number.*\(5, 7\)"):
-        registers.product_pairs(np.ones((3, 5, 7)), np.empty((5, 7)))
-    registers.product_pairs(np.ones((3, 0, 7)), np.empty((0, 7)))
-    assert launched == []
-    registers.product_pairs(np.ones((3, 20, 33)), np.empty((20, 33)))
-    ((source, grid, block, arguments),) = launched
-    assert source == kernels.pairs_source
-    assert (grid, block, arguments[2:]) == ((6,), (64,), (3, 330))
 
 
 # A check that is void ---------------------------------------------------------------------------------------

@@ -14,13 +14,13 @@ from gpuguide.errors import ArgumentError
 from gpuguide.recordings.harness import read_harness
 from gpuguide.recordings.source_digest import digest
 
-__all__ = ["Key", "cell_digest", "changes", "key_of", "recorded_cells", "topics_of"]
+__all__ = ["Key", "cell_digest", "changes", "key_of", "recorded_cells", "sources_of"]
 
 # As sphinx-gallery splits: a line of 20 hashes or "# %%", and the comment lines right after it, are text.
 _TEXT = re.compile(r"(?:^#{20,}.*|^# ?%%.*)\s(?:^#.*\s?)*", re.MULTILINE)
 _DRAWN = re.compile(r"\s*# draw(:|[ \t]*$)", re.MULTILINE)
-# Also in a string: some topics start another Python.
-_TOPIC = re.compile(r"\bgpuguide\.topics\.([a-z]\w*)")
+_TOPIC = re.compile(r"\bgpuguide\.topics(?:\.\w+)+")
+_TOPICS = Path("gpuguide", "topics")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def recorded_cells(script: str) -> tuple[str, ...]:
 
 def key_of(cells: Sequence[str], src: Path) -> Key:
     """Digest what the numbers of recorded cells depend on; `src` is the folder that holds ``gpuguide``."""
-    topics = tuple((name, _folder_digest(_folder(name, src))) for name in topics_of(cells, src))
+    topics = tuple((name, _digest_of(src / _TOPICS / name)) for name in sources_of(cells, src))
     digests = (cell_digest(cell, f"cell {i}") for i, cell in enumerate(cells, start=1))
     return Key(tuple(digests), topics, read_harness(src).version)
 
@@ -70,35 +70,51 @@ def cell_digest(cell: str, what: str = "a cell") -> str:
     return digest(cell, what, docstrings=True)
 
 
-def topics_of(cells: Iterable[str], src: Path) -> tuple[str, ...]:
-    """Name the topics that cells import, and those that these import in turn; sorted."""
-    found: set[str] = set()
-    waiting = {name for cell in cells for name in _named(cell)}
+def sources_of(cells: Iterable[str], src: Path) -> tuple[str, ...]:
+    """Name what cells run of the topics: their own folders whole, and files of others that these import.
+
+    So a change of a study makes its own page stale, and not the pages that borrow a reference from beside it.
+    """
+    root = src / _TOPICS
+    whole = {name.split("/")[0] for cell in cells for name in _named(cell, root)}
+    waiting = {path for name in whole for path in (root / name).rglob("*.py")}
+    borrowed: set[str] = set()
     while waiting:
-        name = waiting.pop()
-        found.add(name)
-        sources = [path.read_text(encoding="utf-8") for path in _folder(name, src).rglob("*.py")]
-        waiting |= {other for source in sources for other in _named(source)} - found
-    return tuple(sorted(name for name in found if _folder(name, src).is_dir()))
+        for name in _named(waiting.pop().read_text(encoding="utf-8"), root) - borrowed:
+            if name.split("/")[0] not in whole:
+                borrowed.add(name)
+                waiting |= set(_files(root / name))
+    return tuple(sorted(whole | borrowed))
 
 
-def _named(source: str) -> set[str]:
-    names = set(_TOPIC.findall(source))
+def _named(source: str, root: Path) -> set[str]:
+    """Name the topics, or modules of topics, that a source imports or hands to another Python in a string."""
+    dotted: set[str] = set()
     for node in ast.walk(_parse(source, "the source")):
-        if isinstance(node, ast.ImportFrom) and node.module == "gpuguide.topics":
-            names |= {alias.name for alias in node.names}
-    return names
+        if isinstance(node, ast.ImportFrom) and node.module:
+            dotted |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            dotted |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            dotted |= set(_TOPIC.findall(node.value))
+    return {_named_part(name, root) for name in dotted if name.startswith("gpuguide.topics.")} - {""}
 
 
-def _folder(topic: str, src: Path) -> Path:
-    return src / "gpuguide" / "topics" / topic
+def _named_part(dotted: str, root: Path) -> str:
+    topic, *rest = dotted.removeprefix("gpuguide.topics.").split(".")
+    module = f"{topic}/{rest[0]}.py" if rest else topic
+    return next((name for name in (module, topic) if (root / name).exists()), "")
 
 
-def _folder_digest(folder: Path) -> str:
+def _files(path: Path) -> list[Path]:
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def _digest_of(path: Path) -> str:
     whole = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder.parent).as_posix()
-        whole.update(f"{name} {digest(path.read_text(encoding='utf-8'), name)}\n".encode())
+    for file in _files(path):
+        name = file.relative_to(path.parent).as_posix()
+        whole.update(f"{name} {digest(file.read_text(encoding='utf-8'), name)}\n".encode())
     return whole.hexdigest()[:16]
 
 
@@ -113,7 +129,7 @@ def changes(key: Key, script: Path, src: Path) -> tuple[str, ...]:
     differing = [name for name in sorted({*then, *topics}) if then.get(name) != topics.get(name)]
     return (
         *_cell_changes(key.cells, now.cells, where),
-        *(_shown(_folder(name, src), src) + _since(name, then, topics) for name in differing),
+        *(_shown(src / _TOPICS / name, src) + _since(name, then, topics) for name in differing),
         *([f"the harness (version {now.harness})"] if key.harness != now.harness else []),
     )
 

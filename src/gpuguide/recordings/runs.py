@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -26,7 +26,7 @@ _OF_THE_RUN = (
 )
 
 
-def over_starts(recording: Recording) -> Recording:
+def over_starts(recording: Recording, deviations: Mapping[str, float] | None = None) -> Recording:
     """Return a recording as it is shown: studies know their former runs, facts are taken over all starts."""
     runs = recording.runs
     studies = {
@@ -36,6 +36,7 @@ def over_starts(recording: Recording) -> Recording:
             others=tuple(
                 replace(run.studies[name], start=run.provenance.start) for run in runs if name in run.studies
             ),
+            deviations=tuple((deviations or {}).items()),
         )
         for name, study in recording.studies.items()
     }

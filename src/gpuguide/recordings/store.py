@@ -21,6 +21,8 @@ from gpuguide.recordings.keys import changes
 from gpuguide.recordings.plain import label, loads, write
 from gpuguide.recordings.recording import Recording, Run, SavedRun
 from gpuguide.recordings.runs import MOST_RUNS, date_of, differences, in_terms_of, over_starts, unexpected
+from gpuguide.recordings.spread import FILE as SPREAD
+from gpuguide.recordings.spread import pooled, read_spread, save_spread
 
 __all__ = [
     "PRIMARY_MACHINE",
@@ -32,6 +34,7 @@ __all__ = [
     "machines",
     "pages",
     "read",
+    "renew_spread",
     "staleness",
 ]
 
@@ -82,7 +85,7 @@ def load(page: str | Path, machine: str | None = None, root: Path | None = None)
     """
     if isinstance(page, Path) or page.endswith(".json"):
         return _load_file(Path(page))
-    return over_starts(read(_folder(page, machine, root or ROOT)))
+    return _shown(_folder(page, machine, root or ROOT))
 
 
 def load_or_none(page: str, machine: str | None = None, root: Path | None = None) -> Recording | None:
@@ -92,7 +95,12 @@ def load_or_none(page: str, machine: str | None = None, root: Path | None = None
     # UnknownNameError is one; a damaged recording is another matter.
     except LookupError:
         return None
-    return over_starts(read(folder))
+    return _shown(folder)
+
+
+def _shown(folder: Path) -> Recording:
+    spread = read_spread(folder.parent)
+    return over_starts(read(folder), spread.deviations if spread else None)
 
 
 def machines(root: Path | None = None) -> tuple[str, ...]:
@@ -158,10 +166,22 @@ def add(run: Run, root: Path | None = None) -> tuple[Recording, tuple[str, ...]]
     return recording or _recording(alone), tuple(warnings)
 
 
+def renew_spread(machine: str, root: Path | None = None) -> None:
+    """Pool anew how far a machine's starts lie apart, from all its recordings; a damaged one is left out."""
+    root = root or ROOT
+    found = []
+    for page in pages(machine, root):
+        with contextlib.suppress(RecordingError):
+            found.append(over_starts(read(root / machine / page)))
+    spread = pooled(found, machine)
+    if spread.deviations:
+        save_spread(spread, root)
+
+
 def digest(folder: Path) -> str:
-    """Hash the files of a recording, its counters included; of an absent folder, too."""
+    """Hash the files of a recording, with counters and its machine's spread; of an absent folder, too."""
     whole = hashlib.sha256()
-    for path in sorted(folder.glob("*.json")):
+    for path in (*sorted(folder.glob("*.json")), *folder.parent.glob(SPREAD)):
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()
 
@@ -205,7 +225,9 @@ def _recording(run: Run) -> Recording:
 
 def _alone(run: Run) -> Run:
     """Return the run of a recording whose studies know no other."""
-    studies = {name: replace(study, start="", others=()) for name, study in run.studies.items()}
+    studies = {
+        name: replace(study, start="", others=(), deviations=()) for name, study in run.studies.items()
+    }
     return Run(**{**_fields(run), "studies": studies})
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "Results",
     "Series",
     "checks_sentence",
+    "clocks_of_ratio",
     "with_region",
 ]
 
@@ -126,6 +127,8 @@ class Results:
         The start of the machine on which the run was made, as its provenance names it.
     others : tuple of Results
         The same study in the former runs of its recording, oldest first, without runs of their own.
+    deviations : tuple of tuple of str and float
+        By how much the machine's starts differ where the host decides, by clock, as its recordings have it.
 
     Raises
     ------
@@ -168,6 +171,7 @@ class Results:
     quick: bool = False
     start: str = ""
     others: tuple[Results, ...] = ()
+    deviations: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -354,12 +358,20 @@ class Results:
         """
         found = self.by_run(variant, size, quantity, baseline, clock, work)
         if work is None:
-            return _over(found, quantity, self._ratio_of(variant, baseline) if baseline is not None else "")
+            clock = "launch" if quantity == "launch" else clock or self.variant(variant).clock
+            if baseline is None:
+                return _over(found, quantity, deviation=self._deviation(clock))
+            both = clocks_of_ratio(clock, self.variant(baseline).clock)
+            return _over(found, quantity, self._ratio_of(variant, baseline), deviation=self._deviation(both))
         if quantity in ("work", "gain"):
             sides = (self.variant_above(variant, size, work), variant) if quantity == "gain" else ()
             ratio_of = " / ".join(self.variant(name).label for name in sides)
             return Quantity.counted(found[-1].value, WORK_QUANTITIES[quantity], ratio_of)
-        return _over(found, quantity, unit=WORK_QUANTITIES[quantity])
+        deviation = self._deviation(self.variant(variant).clock)
+        return _over(found, quantity, unit=WORK_QUANTITIES[quantity], deviation=deviation)
+
+    def _deviation(self, clock: str) -> float:
+        return dict(self.deviations).get(clock, 0.0)
 
     def declared_work(self, variant: str, size: int) -> tuple[Work, ...]:
         """Return the work that a variant declares at a size; empty if it declares none or never ran."""
@@ -611,7 +623,11 @@ class Results:
     def _maybe(self, variant: str, size: int, quantity: str, clock: str | None = None) -> Quantity | None:
         """Return a quantity, or None if no run has it."""
         found = self._answers(variant, size, quantity, None, clock)
-        return _over(found, quantity) if found else None
+        return (
+            _over(found, quantity, deviation=self._deviation(clock or self.variant(variant).clock))
+            if found
+            else None
+        )
 
     def _in_this_run(
         self,
@@ -807,13 +823,21 @@ def _raw(
     }
 
 
-def _over(found: Sequence[InRun], quantity: str, ratio_of: str = "", unit: str = "") -> Quantity:
+def clocks_of_ratio(one: str, other: str) -> str:
+    """Name the ratio of two times by their clocks, in either order; ``""`` where the host decides neither."""
+    return "" if one == other == "device" else "/".join(sorted((one, other)))
+
+
+def _over(
+    found: Sequence[InRun], quantity: str, ratio_of: str = "", unit: str = "", deviation: float = 0.0
+) -> Quantity:
     """Return what the runs measured as one quantity over their starts."""
     unit = unit or QUANTITIES[quantity]
     if len(found) == 1:  # a short cut, because tables can have many cells
         (only,) = found
         return Quantity(only.value, only.value, only.value, unit, only.n, ratio_of)
-    over = expected([(run.start, run.value) for run in found], [(run.low, run.high) for run in found])
+    inside = [(run.low, run.high) for run in found]
+    over = expected([(run.start, run.value) for run in found], inside, deviation)
     return Quantity.of(
         over, unit, sum(run.n for run in found), ratio_of, 1.0 if unit == "share" else math.inf
     )

@@ -55,6 +55,7 @@ class Trial:
 
     what: str
     clock: str
+    start: str
     found_s: float
     expected: Expected
 
@@ -88,8 +89,10 @@ def readings(recording: Recording) -> Iterator[Reading]:
                     yield Reading(what, cell.clock, run.provenance.start, cell.quartiles_s)
 
 
-def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
-    """Compare each new start with the prediction from the landed ones."""
+def compare(
+    landed: Iterable[Reading], new: Iterable[Reading], deviations: Mapping[str, float] | None = None
+) -> list[Trial]:
+    """Compare each new start with the prediction from the landed ones, whose machine's starts deviate so."""
     from gpuguide.results.starts import expected
 
     known, found = _by_cell(landed), _by_cell(new)
@@ -98,22 +101,24 @@ def compare(landed: Iterable[Reading], new: Iterable[Reading]) -> list[Trial]:
         before = known.get((what, clock), [])
         if not before:
             continue
-        range_ = expected(*_values(before))
+        range_ = expected(*_values(before), (deviations or {}).get(clock, 0.0))
         for start in dict.fromkeys(run.start for run in runs):
             median_s = expected(*_values([run for run in runs if run.start == start])).value
             if range_.has_range:
-                trials.append(Trial(what, clock, median_s, range_))
+                trials.append(Trial(what, clock, start, median_s, range_))
     return trials
 
 
-def leave_one_out(landed: Iterable[Reading]) -> list[Trial]:
+def leave_one_out(landed: Iterable[Reading], deviations: Mapping[str, float] | None = None) -> list[Trial]:
     """Compare each landed start with the prediction from the others."""
     rows = list(landed)
     return [
         trial
         for start in dict.fromkeys(row.start for row in rows)
         for trial in compare(
-            [row for row in rows if row.start != start], [row for row in rows if row.start == start]
+            [row for row in rows if row.start != start],
+            [row for row in rows if row.start == start],
+            deviations,
         )
     ]
 
@@ -262,17 +267,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         recorder.chosen_pages(layout, told.pages)  # names the nearest where one is unknown
         landed = _recordings(layout.recorded, told.pages, told.machine)
         if told.leave_one_out:
-            trials = [trial for recording in landed.values() for trial in leave_one_out(readings(recording))]
+            trials = [
+                trial
+                for (machine, _), recording in landed.items()
+                for trial in leave_one_out(readings(recording), _deviations(layout.recorded, machine))
+            ]
             return _judged(trials, "it takes four machine starts to predict one from the others.")
         if told.recorded:
-            return _hold(landed, _recordings(told.recorded, told.pages, told.machine))
-        return _record_and_hold(told, landed)
+            return _hold(layout.recorded, landed, _recordings(told.recorded, told.pages, told.machine))
+        return _record_and_hold(told, layout.recorded, landed)
     except (GpuGuideError, PagesError) as error:
         print(f"Nothing to judge: {error}", file=sys.stderr)
         return 2
 
 
-def _record_and_hold(told: argparse.Namespace, landed: Mapping[tuple[str, str], Recording]) -> int:
+def _record_and_hold(
+    told: argparse.Namespace, root: Path, landed: Mapping[tuple[str, str], Recording]
+) -> int:
     from gpuguide.machine.host import start_of_machine
 
     known = {start for recording in landed.values() for start in _starts(recording)}
@@ -292,17 +303,57 @@ def _record_and_hold(told: argparse.Namespace, landed: Mapping[tuple[str, str], 
         # A page that failed, or a spent budget, leaves other pages to judge.
         if code not in (0, 1, recorder.BUDGET_SPENT):
             return code
-        judged = _hold(landed, _recordings(into, told.pages, told.machine))
+        judged = _hold(root, landed, _recordings(into, told.pages, told.machine))
     return judged or (1 if code == 1 else 0)
 
 
-def _hold(landed: Mapping[tuple[str, str], Recording], new: Mapping[tuple[str, str], Recording]) -> int:
-    trials = [
-        trial
-        for former, recording in _comparable(landed, new)
-        for trial in compare(readings(former), readings(recording))
+def _hold(
+    root: Path,
+    landed: Mapping[tuple[str, str], Recording],
+    new: Mapping[tuple[str, str], Recording],
+) -> int:
+    """Judge new recordings, and keep what came of each start beside the landed ones."""
+    compared = []
+    for former, recording in _comparable(landed, new):
+        deviations = _deviations(root, recording.machine)
+        compared.append((former, recording, compare(readings(former), readings(recording), deviations)))
+    for machine, start in sorted({(new.machine, each) for _, new, _ in compared for each in _starts(new)}):
+        keep_start(root / machine, start, [each for each in compared if each[1].machine == machine])
+    return _judged(
+        [trial for *_, trials in compared for trial in trials],
+        "no page has ranges; they take three machine starts.",
+    )
+
+
+def keep_start(
+    folder: Path, start: str, compared: Sequence[tuple[Recording, Recording, list[Trial]]]
+) -> None:
+    """Write down how many medians of a start lay in their ranges, for the table of the page on measuring."""
+    from gpuguide.recordings.fresh_starts import FreshStart, keep
+
+    judged = [
+        (former, run, [trial for trial in trials if trial.start == start])
+        for former, new, trials in compared
+        for run in _runs(new)
+        if run.provenance.start == start
     ]
-    return _judged(trials, "no page has ranges; they take three machine starts.")
+    judged = [each for each in judged if each[2]]
+    if not judged:
+        return
+    days = {each.utc_date[:10] for former, *_ in judged for each in former.provenances}
+    inside = {
+        clock: (sum(trial.is_inside for trial in trials), len(trials))
+        for clock, trials in _by_clock(trial for *_, trials in judged for trial in trials).items()
+    }
+    day = min(run.provenance.utc_date[:10] for _, run, _ in judged)
+    keep(FreshStart(start, day, tuple(sorted(days)), len(judged), inside), folder)
+
+
+def _deviations(root: Path, machine: str) -> dict[str, float]:
+    from gpuguide.recordings.spread import read_spread
+
+    spread = read_spread(root / machine)
+    return spread.deviations if spread else {}
 
 
 if __name__ == "__main__":

@@ -266,6 +266,7 @@ def interruptible() -> Iterator[None]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Record pages and say how each ended."""
     from gpuguide.errors import ArgumentError, GpuGuideError
+    from gpuguide.recordings import store as recordings
 
     arguments = _arguments(argv)
     layout = Layout(Path.cwd())
@@ -299,6 +300,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print("Interrupted: the page was stopped and keeps its former recording.", file=sys.stderr)
             return 128 + int(interruption.args[0])
     print(_summary(course))
+    if not (arguments.into or arguments.quick):
+        recordings.renew_spread(machine, layout.recorded)
     if course.left_out:
         return BUDGET_SPENT
     return 0 if all(each.ok for each in course.outcomes) else 1

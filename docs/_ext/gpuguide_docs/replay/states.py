@@ -106,9 +106,9 @@ class States:
         script = page.script(self.layout)
         # Who edits prose or drawn cells builds often, and neither counts.
         cells = recorded_cells(script.read_text(encoding="utf-8")) if script.is_file() else ()
-        files = (
-            f"{path} {file_digest(path)}" for path in sorted(self.layout.recorded.glob(f"*/{page.name}/*"))
-        )
+        recorded = self.layout.recorded
+        paths = (*sorted(recorded.glob(f"*/{page.name}/*")), *sorted(recorded.glob("*/*.json")))
+        files = (f"{path} {file_digest(path)}" for path in paths)
         depends = "\n".join((sys.version, self._code, repr(cells), *files))
         stamp = hashlib.sha256(depends.encode()).digest()
         kept = self.layout.cache / "recordings" / f"{page.name}@{page.machine or ''}"

@@ -147,7 +147,7 @@ class Number:
 
 
 def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
-    """Say on which machine a recording was made, on how many starts of it, and on which day."""
+    """Say on which machine a recording was made, on how many starts of it and days, and when last."""
     provenance = recording.provenance
     day = date.fromisoformat(provenance.utc_date[:10])
     if gpu and provenance.gpu not in ("", "none"):
@@ -158,7 +158,9 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
         processor = provenance.cpu.replace("(R)", "")
         threads = f"{provenance.threads} thread{'' if provenance.threads == 1 else 's'}"
         processor += f" with {threads}" if provenance.threads else ""
-    parts = [processor or provenance.machine, *([starts_words(recording.n_starts)] if starts else [])]
+    days = {each.utc_date[:10] for each in recording.provenances}
+    on = f" on {len(days)} days" if len(days) > 1 else " of one day" if recording.n_starts > 1 else ""
+    parts = [processor or provenance.machine, *([starts_words(recording.n_starts) + on] if starts else [])]
     latest = "latest on " if recording.runs else ""
     return ", ".join([*parts, f"{latest}{day.day} {_MONTHS[day.month - 1]} {day.year}"])
 

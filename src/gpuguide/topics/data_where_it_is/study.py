@@ -39,6 +39,13 @@ def on_gpu(a, b):
     return cp.dot(as_cupy(a), as_cupy(b)) if a.size else cp.zeros((), np.float32)
 
 
+def cublas_on_gpu(a, b):
+    """Call cuBLAS, which reads each vector once, from the call until the result is there."""
+    from cupy import cublas  # not there after `import cupy`
+
+    return cublas.dot(as_cupy(a), as_cupy(b)) if a.size else cp.zeros((), np.float32)
+
+
 def with_copies(a_host, b_host):
     """Copy both vectors with cp.asarray, call cp.dot, and copy the result back."""
     return cp.dot(cp.asarray(a_host), cp.asarray(b_host)).get()
@@ -109,6 +116,7 @@ dot = Study(
         end_to_end(with_copies, "CuPy, pageable copies", allocates=True),
         end_to_end(with_copies_pinned, "CuPy, pinned copies", arrays="pinned", allocates=True),
         end_to_end(on_gpu, "CuPy, on the GPU", arrays="numba", allocates=True),
+        end_to_end(cublas_on_gpu, "cuBLAS, on the GPU", arrays="numba", allocates=True),
     ),
 )
 
@@ -126,4 +134,5 @@ def rounding(results):
         "off_numpy": checks["numpy"].largest_difference,
         "off_numpy_threads": checks["numpy_threads"].largest_difference,
         "off_cupy": checks["on_gpu"].largest_difference,
+        "off_cublas": checks["cublas_on_gpu"].largest_difference,
     }

@@ -1,15 +1,11 @@
 """Counts the steps that warps take, on the host, from what each of their threads has to do."""
 
-from __future__ import annotations
-
 import numpy as np
-
-from gpuguide.errors import ArgumentError
 
 WARP = 32
 
 
-def warp_steps(*paths: np.ndarray) -> int:
+def warp_steps(*paths):
     """Add up the steps of all warps: on each path as many as the slowest of 32 neighbours takes.
 
     A path is a vector with the steps of each thread in the order of launch, 0 where it does not go.
@@ -21,11 +17,6 @@ def warp_steps(*paths: np.ndarray) -> int:
     >>> warp_steps(even, odd)
     16
     """
-    if not paths or any(path.ndim != 1 or path.shape != paths[0].shape for path in paths):
-        came = ", ".join(str(path.shape) for path in paths) or "none"
-        raise ArgumentError(
-            f"warp_steps expects one or more vectors of one length; got {came}."
-        )
     total = 0
     for path in paths:
         padded = np.zeros(-(-path.size // WARP) * WARP, np.int64)
@@ -34,7 +25,7 @@ def warp_steps(*paths: np.ndarray) -> int:
     return total
 
 
-def active_share(*paths: np.ndarray) -> float:
+def active_share(*paths):
     """Give the share of a warp's threads that have work, on average over its steps; 1 without any.
 
     >>> active_share(np.full(64, 7)), active_share(np.array(16 * [8, 0]), np.array(16 * [0, 8]))

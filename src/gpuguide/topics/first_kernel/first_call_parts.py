@@ -1,47 +1,39 @@
 """The first call of a kernel in a fresh process, taken apart: context, compilation, launch, work."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from collections.abc import Mapping
 from itertools import pairwise
 
-from gpuguide.machine.backends import cupy
+from gpuguide.measure import cp
 from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.first_call import time_first_call
 from gpuguide.topics.first_kernel.kernels import grid
-from gpuguide.topics.first_kernel.study import increment_grid
+from gpuguide.topics.first_kernel.study import BLOCK, blocks
 
 PARTS = ("context", "compile", "launch", "work")
 
 
-def first_call() -> None:
-    """Do everything for the first time, and print how long each part took.
-
-    Import CuPy, create a context and an array of 65 536 ones ("context"); compile the kernel ("compile");
-    launch it ("launch"); wait for it ("work"). Run in a process of its own by `measure_first_call`.
-    """
+def first_call():
+    """Do everything for the first time, and print how long each part took, in nanoseconds."""
     clock = SystemClock()
     marks = [clock.now_ns()]
-    cp = cupy()
-    x = cp.ones(65_536)
+    x = cp.ones(65_536)  # imports CuPy, and creates a context
     cp.cuda.Device().synchronize()
     marks.append(clock.now_ns())
     grid.compile("void(float64[::1])")
     marks.append(clock.now_ns())
-    increment_grid(x)
+    grid[blocks(x.size), BLOCK](x)
     marks.append(clock.now_ns())
     cp.cuda.Device().synchronize()
     marks.append(clock.now_ns())
     print(json.dumps([stop - start for start, stop in pairwise(marks)]))
 
 
-def measure_first_call(n_processes: int = 1) -> dict[str, tuple[float, ...]]:
+def measure_first_call(n_processes=1):
     """Time the first call in fresh processes with empty kernel caches."""
-    printed: list[list[int]] = []
+    printed = []
 
-    def run(command: list[str], environment: Mapping[str, str], timeout_s: float) -> str:
+    def run(command, environment, timeout_s):
         done = subprocess.run(
             command,
             env=dict(environment),

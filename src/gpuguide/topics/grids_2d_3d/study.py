@@ -1,28 +1,17 @@
 """One thread for each element of a matrix: which axis threadIdx.x should walk along, and what it costs."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
-from gpuguide.machine import launch
-from gpuguide.machine.launch import grid_2d
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, kernel_variant, streaming_traffic
-from gpuguide.measure.random_inputs import uniform
-from gpuguide.measure.study import Study
-from gpuguide.topics.grids_2d_3d.kernels import blocks_along_rows, fast_axis, slow_axis
+from gpuguide.measure import Study, kernel, per_element, uniform
+from gpuguide.topics.grids_2d_3d import kernels
 
-Block = tuple[int, int]
-
-SIZES = tuple(rows**2 for rows in (256, 512, 1024, 4096, 8192, 16_384))
+# The rows of 4128 and 16 416 numbers are no power of two apart, and still start at multiples of 256 bytes.
+ROWS = (256, 512, 1024, 4096, 4128, 8192, 16_384, 16_416)
 
 
-def sectors_per_request(block: tuple[int, ...], strides: tuple[int, ...]) -> float:
+def sectors_per_request(block, strides):
     """Count the sectors that a warp touches; strides are bytes along x, y and z.
 
     >>> sectors_per_request((32, 8), strides=(8, 8192)), sectors_per_request((32, 8), strides=(8192, 8))
@@ -35,92 +24,65 @@ def sectors_per_request(block: tuple[int, ...], strides: tuple[int, ...]) -> flo
     return float(np.mean([len(set(sectors)) for sectors in warps.tolist()]))
 
 
-def increment_reference(x: Any) -> Any:
-    """Return ``x + 1``: the definition of correct."""
-    return x + 1
-
-
-def increment_fast(x: Any, threads_per_block: Block = (32, 8)) -> None:
-    """Give each thread one element of a matrix, with threadIdx.x along the fast axis."""
-    rows, cols = launch.check(x=x, ndim=2, dtype="float64")
-    blocks_per_grid = grid_2d((rows, cols), threads_per_block)
-    if rows and cols:
-        fast_axis[blocks_per_grid, threads_per_block](x)
-
-
-def increment_slow(x: Any, threads_per_block: Block = (32, 8)) -> None:
-    """Give each thread one element of a matrix, with threadIdx.x along the slow axis."""
-    rows, cols = launch.check(x=x, ndim=2, dtype="float64")
-    blocks_per_grid = grid_2d((cols, rows), threads_per_block)  # the other way round
-    if rows and cols:
-        slow_axis[blocks_per_grid, threads_per_block](x)
-
-
-def increment_blocks_along_rows(x: Any, threads_per_block: Block = (32, 8)) -> None:
-    """Let threadIdx.x walk along the slow axis, and blockIdx.x along the fast one."""
-    rows, cols = launch.check(x=x, ndim=2, dtype="float64")
-    # A block is as wide as its threads along y, and as high as those along x.
-    blocks_per_grid = grid_2d((rows, cols), threads_per_block[::-1])
-    if rows and cols:
-        blocks_along_rows[blocks_per_grid, threads_per_block](x)
-
-
-increment_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
-
-
-def matrix_shape(n: int) -> tuple[int, int]:
-    """Return the rows and columns of `n` elements that are nearest to a square, rows first.
-
-    >>> matrix_shape(65_536), matrix_shape(781 * 1823), matrix_shape(31)
-    ((256, 256), (781, 1823), (1, 31))
-    """
+def matrix_shape(n):
+    """Return the rows and columns of n elements that are nearest to a square, rows first."""
     rows = next((rows for rows in range(isqrt(n), 0, -1) if n % rows == 0), 0)
     return (rows, n // rows) if rows else (0, 0)
 
 
-def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of both axes, of blocks, and of the order of blocks on matrices."""
-    return Study(
-        name="matrix",
-        title="Adding one to every element of a square matrix",
-        variants=(
-            _in_matrix("fast_32x8", increment_fast, (32, 8), "x along rows, 32x8"),
-            _in_matrix("fast_16x16", increment_fast, (16, 16), "x along rows, 16x16"),
-            _in_matrix("slow_16x16", increment_slow, (16, 16), "x down columns, 16x16"),
-            _in_matrix("slow_32x8", increment_slow, (32, 8), "x down columns, 32x8"),
-            _in_matrix("slow_32x32", increment_slow, (32, 32), "x down columns, 32x32"),
-            _in_matrix(
-                "blocks_along_rows",
-                increment_blocks_along_rows,
-                (32, 8),
-                "x down columns, blocks along rows, 32x8",
-            ),
-        ),
-        sizes=SIZES,
-        inputs=_matrix,
-        reference=increment_reference,
-        equal=True,
-        dtype="float64",
-        size_name="matrix elements",
-        input_note="uniform random numbers; whole numbers counting up for the exact check",
-        baseline="fast_32x8",
-        kernels=kernels,
-    )
+def blocks(lengths, block):
+    """Count the blocks that cover lengths along x, y and z."""
+    return tuple(-(-length // width) for length, width in zip(lengths, block, strict=True))
 
 
-def _in_matrix(name: str, call: Callable[..., None], block: Block, label: str) -> Variant:
-    return kernel_variant(
-        name,
-        partial(call, threads_per_block=block),
-        label,
-        mutates=True,
-        traffic=increment_traffic,
-    )
+def along_rows(block):
+    """Return a launch with x along the rows: it counts columns."""
+    return lambda n: (blocks(matrix_shape(n)[::-1], block), block)
 
 
-def _matrix(
-    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
+def down_columns(block):
+    """Return a launch with x down the columns: it counts rows."""
+    return lambda n: (blocks(matrix_shape(n), block), block)
+
+
+def threads_down_columns(block):
+    """Return a launch of blocks along the rows, which are as wide as their threads along y."""
+    return lambda n: (blocks(matrix_shape(n)[::-1], block[::-1]), block)
+
+
+def inputs(n, dtype, rng, exact):
+    """Draw a matrix."""
     # Counting up shows an element that ended up in the wrong place.
     values = np.arange(n, dtype=dtype) if exact else uniform(rng, n, dtype)
     return (values.reshape(matrix_shape(n)),)
+
+
+fast, slow = kernels.fast_axis, kernels.slow_axis
+
+matrix = Study(
+    name="matrix",
+    title="Adding one to every element of a square matrix",
+    sizes=tuple(rows**2 for rows in ROWS),
+    size_name="matrix elements",
+    dtype="float64",
+    inputs=inputs,
+    input_note="uniform random numbers; whole numbers counting up for the exact check",
+    reference=lambda x: x + 1,
+    equal=True,
+    in_place=True,
+    traffic=per_element(reads=1, writes=1, flops=1, unit="fp64"),
+    small=(0, 1, 31 * 33),
+    baseline="fast_32x8",
+    variants=(
+        kernel(fast, "x along rows, 32x8", along_rows((32, 8)), name="fast_32x8"),
+        kernel(fast, "x along rows, 16x16", along_rows((16, 16)), name="fast_16x16"),
+        kernel(slow, "x down columns, 16x16", down_columns((16, 16)), name="slow_16x16"),
+        kernel(slow, "x down columns, 32x8", down_columns((32, 8)), name="slow_32x8"),
+        kernel(slow, "x down columns, 32x32", down_columns((32, 32)), name="slow_32x32"),
+        kernel(
+            kernels.blocks_along_rows,
+            "x down columns, blocks along rows, 32x8",
+            threads_down_columns((32, 8)),
+        ),
+    ),
+)

@@ -1,28 +1,21 @@
 """What calms a host: the same launches as they come, and after each of the usual remedies."""
 
-from __future__ import annotations
-
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from gpuguide.measure.clocks import quiet
 from gpuguide.measure.plan import generator
 
-__all__ = ["REMEDIES", "TIMERS", "defences", "launches", "reads"]
-
 N_LAUNCHES = 64
 WARM_S = 0.1
-_N_READS = 1000
-Remedy = Callable[[Callable[[], Any]], AbstractContextManager[None]]
+N_READS = 1000
 
 
 @contextmanager
-def _pinned(_: Callable[[], Any]) -> Iterator[None]:
+def _pinned(_):
     """Bind this thread to one processor, the last that it may use."""
     if not hasattr(os, "sched_setaffinity"):  # only Linux has it
         yield
@@ -36,7 +29,7 @@ def _pinned(_: Callable[[], Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _warmed(launch_all: Callable[[], Any]) -> Iterator[None]:
+def _warmed(launch_all):
     """Keep launching for a while beforehand."""
     end = time.perf_counter() + WARM_S
     while time.perf_counter() < end:
@@ -45,39 +38,36 @@ def _warmed(launch_all: Callable[[], Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _all_three(launch_all: Callable[[], Any]) -> Iterator[None]:
+def _all_three(launch_all):
     with quiet(), _pinned(launch_all), _warmed(launch_all):
         yield
 
 
-REMEDIES: Mapping[str, Remedy] = {
+REMEDIES = {
     "plain": lambda _: nullcontext(),
     "collector_off": lambda _: quiet(),
     "pinned": _pinned,
     "warmed": _warmed,
     "all_three": _all_three,
 }
-TIMERS: Mapping[str, Callable[[], int]] = {
+# The counter without the corrections that keep the clock in step with the time of day.
+RAW = getattr(time, "CLOCK_MONOTONIC_RAW", time.CLOCK_MONOTONIC)
+TIMERS = {
     "perf_counter": time.perf_counter_ns,
-    # The counter without the corrections that keep the clock in step with the time of day.
-    "raw": lambda: time.clock_gettime_ns(
-        getattr(time, "CLOCK_MONOTONIC_RAW", time.CLOCK_MONOTONIC)
-    ),
+    "raw": lambda: time.clock_gettime_ns(RAW),
     "system_call": os.getppid,
 }
 
 
-def launches(
-    launch: Callable[[], Any], synchronize: Callable[[], Any], n_turns: int
-) -> dict[str, list[float]]:
+def launches(launch, synchronize, n_turns):
     """Time launches under each remedy, one sample of each per turn, none of them left out."""
 
-    def launch_all() -> None:
+    def launch_all():
         for _ in range(N_LAUNCHES):
             launch()
         synchronize()
 
-    def sample(remedy: Remedy) -> float:
+    def sample(remedy):
         with remedy(launch_all):
             synchronize()
             start = time.perf_counter_ns()
@@ -93,34 +83,32 @@ def launches(
     )
 
 
-def reads(n_turns: int) -> dict[str, list[float]]:
+def reads(n_turns):
     """Time a reading of each timer, and a system call, in seconds: many in a row, by `time.perf_counter`."""
 
-    def sample(read: Callable[[], int]) -> float:
+    def sample(read):
         start = time.perf_counter_ns()
-        for _ in range(_N_READS):
+        for _ in range(N_READS):
             read()
-        return (time.perf_counter_ns() - start) / _N_READS / 1e9
+        return (time.perf_counter_ns() - start) / N_READS / 1e9
 
     return _in_turns({name: partial(sample, read) for name, read in TIMERS.items()}, n_turns)
 
 
 # The turns of `gpuguide.measure.turns` leave out samples that were taken beside others. Here they stay:
 # whether a remedy keeps others away is the question.
-def _in_turns(
-    samples: Mapping[str, Callable[[], float]], n_turns: int
-) -> dict[str, list[float]]:
+def _in_turns(samples, n_turns):
     order, names = generator("host", *samples), list(samples)
-    taken: dict[str, list[float]] = {name: [] for name in names}
-    for _ in range(n_turns):
-        for i in order.permutation(len(names)):
-            taken[names[i]].append(samples[names[i]]())
-    return taken
+    turns = [
+        {names[i]: samples[names[i]]() for i in order.permutation(len(names))}
+        for _ in range(n_turns)
+    ]
+    return {name: [turn[name] for turn in turns] for name in names}
 
 
-def defences(root: Path = Path("/")) -> int | None:
+def defences(root=Path("/")):
     """Count the faults of the processor that Linux defends this machine against."""
     faults = list((root / "sys/devices/system/cpu/vulnerabilities").glob("*"))
     if not faults:
         return None
-    return sum(each.read_text(encoding="utf-8").startswith("Mitigation") for each in faults)
+    return sum(fault.read_text(encoding="utf-8").startswith("Mitigation") for fault in faults)

@@ -1,75 +1,26 @@
 """What is timed by each clock: adding one to a vector, and the QR factorisation of a matrix."""
 
-from __future__ import annotations
-
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import MismatchError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module, cupy
+from gpuguide.machine.backends import array_module
 from gpuguide.machine.cpu import cpu_info
-from gpuguide.machine.launch import blocks_1d
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import (
-    Variant,
-    cpu_variant,
-    cupy_variant,
-    kernel_variant,
-    streaming_traffic,
-)
-from gpuguide.measure.random_inputs import uniform
-from gpuguide.measure.study import Study
-from gpuguide.topics.how_to_time.kernels import add_one, nothing
+from gpuguide.measure import Study, cp, cpu, gpu, kernel, per_element, uniform
+from gpuguide.topics.how_to_time import kernels
 
-THREADS_PER_BLOCK = 256
 SIZES = (2**10, 2**13, 2**16, 2**18, 2**20, 2**23, 2**26)
-QR_SIZES = tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048))
-
-
-def add_one_reference(x: np.ndarray) -> np.ndarray:
-    """Return ``x + 1``.
-
-    >>> add_one_reference(np.array([1.0])).tolist()
-    [2.0]
-    """
-    return x + 1
-
-
-def launch_add_one(x: Any, out: Any) -> None:
-    """Add one with a Numba kernel, one element per thread."""
-    n = launch.check(x=x, out=out, ndim=1, dtype="float64")
-    if n:
-        add_one[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x, out)
-
-
-def launch_nothing(x: Any, out: Any) -> None:
-    """Launch the empty kernel on the same grid, with the same arguments."""
-    n = launch.check(x=x, out=out, ndim=1, dtype="float64")
-    if n:
-        nothing[blocks_1d(n, THREADS_PER_BLOCK), THREADS_PER_BLOCK](x, out)
-
-
-add_one_traffic = streaming_traffic(reads=1, writes=1, flops=1, unit="fp64")
 
 
 class QrCheck:
-    """Q has orthonormal columns, R is upper triangular, and Q R is the matrix, to within rounding.
+    """Q has orthonormal columns, R is upper triangular, and Q R is the matrix, to within rounding."""
 
-    >>> check = QrCheck()
-    >>> a = np.array([[0.0, 2.0], [1.0, 3.0]])
-    >>> largest, tolerance = check.compare(qr_numpy(a), check.prepare((a,)))
-    >>> largest <= tolerance
-    True
-    """
-
-    def prepare(self, inputs: tuple[Any, ...]) -> Any:
+    def prepare(self, inputs):
         """Return the matrix."""
         return inputs[0]
 
-    def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
+    def compare(self, output, prepared):
         """Check the three properties."""
         xp = array_module(output)
         m = prepared.shape[0]
@@ -91,74 +42,66 @@ class QrCheck:
         return max(largest.values()), tolerance
 
 
-def qr_numpy(a: np.ndarray) -> np.ndarray:
-    """Factorise with np.linalg.qr on the threads that NumPy's BLAS takes, and stack Q and R.
-
-    >>> qr_numpy(np.eye(2)).shape
-    (4, 2)
-    """
+def qr_numpy(a):
+    """Factorise with np.linalg.qr on the threads that NumPy's BLAS takes, and stack Q and R."""
     return np.concatenate(np.linalg.qr(a))
 
 
-def qr_cupy(a: Any) -> Any:
+def qr_cupy(a):
     """Factorise with cp.linalg.qr, and stack Q and R."""
-    return cupy().concatenate(cupy().linalg.qr(a))
+    return cp.concatenate(cp.linalg.qr(a))
 
 
-def study(kernels: Kernels = None) -> Study:
-    """Describe the timing of adding one to a vector on the GPU."""
-    return Study(
-        name="add_one",
-        title="Adding one to a vector",
-        variants=(
-            kernel_variant("add_one", launch_add_one, "add_one", traffic=add_one_traffic),
-        ),
-        sizes=SIZES,
-        inputs=_vectors,
-        reference=add_one_reference,
-        dtype="float64",
-        input_note="uniform random numbers; whole numbers counting up for the exact check",
-        kernels=kernels,
-    )
-
-
-def qr_numpy_variant() -> Variant:
+def qr_numpy_variant():
     """Return NumPy's side of a QR factorisation, which runs on as many threads as its BLAS takes."""
-    label = "NumPy, BLAS on all threads"
-    return cpu_variant("numpy", qr_numpy, label, cpu_info().threads, allocates=True)
+    threads = cpu_info().threads
+    return cpu(qr_numpy, "NumPy, BLAS on all threads", threads, name="numpy", allocates=True)
 
 
-def qr_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of NumPy's and CuPy's QR factorisation."""
-    return Study(
-        name="qr",
-        title="QR factorisation of a square matrix",
-        variants=(
-            qr_numpy_variant(),
-            cupy_variant("cupy", qr_cupy, "CuPy", allocates=True, batchable=False),
-        ),
-        sizes=QR_SIZES,
-        inputs=_matrix,
-        check=QrCheck(),
-        output=lambda n, dtype: ((2 * isqrt(n), isqrt(n)), dtype),
-        dtype="float64",
-        size_name="matrix elements",
-        input_note="normally distributed random numbers; whole numbers from -3 to 3 for the exact check",
-        baseline="numpy",
-        kernels=kernels,
-    )
-
-
-def _vectors(
-    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
+def vectors(n, dtype, rng, exact):
     return (np.arange(n, dtype=dtype),) if exact else (uniform(rng, n, dtype),)
 
 
-def _matrix(
-    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
-    rows = isqrt(n)
+def matrix(n, dtype, rng, exact):
+    shape = isqrt(n), isqrt(n)
     if exact:
-        return (rng.integers(-3, 4, (rows, rows)).astype(dtype),)
-    return (rng.standard_normal((rows, rows), dtype=dtype),)
+        return (rng.integers(-3, 4, shape).astype(dtype),)
+    return (rng.standard_normal(shape, dtype=dtype),)
+
+
+add_one = Study(
+    name="add_one",
+    title="Adding one to a vector",
+    sizes=SIZES,
+    dtype="float64",
+    inputs=vectors,
+    input_note="uniform random numbers; whole numbers counting up for the exact check",
+    reference=lambda x: x + 1,
+    traffic=per_element(reads=1, writes=1, flops=1, unit="fp64"),
+    variants=(
+        kernel(
+            kernels.add_one,
+            "add_one",
+            lambda n: (-(-n // 256), 256),
+            note="Add one with a Numba kernel, one element per thread.",
+        ),
+    ),
+)
+qr = Study(
+    name="qr",
+    title="QR factorisation of a square matrix",
+    sizes=tuple(rows**2 for rows in (64, 128, 256, 512, 1024, 2048)),
+    size_name="matrix elements",
+    dtype="float64",
+    inputs=matrix,
+    input_note="normally distributed random numbers; whole numbers from -3 to 3 for the exact check",
+    output=lambda n, dtype: ((2 * isqrt(n), isqrt(n)), dtype),
+    check=QrCheck(),
+    answer=qr_numpy,
+    small=(1, 4, 64, 33**2),
+    baseline="numpy",
+    variants=(
+        qr_numpy_variant(),
+        gpu(qr_cupy, "CuPy", name="cupy", allocates=True, batchable=False),
+    ),
+)

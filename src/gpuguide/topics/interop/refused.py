@@ -1,12 +1,7 @@
 """What becomes of a hand-over that may end the process: tried in a process of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Iterable
-
-__all__ = ["outcomes"]
 
 _SET_UP = """
 import os
@@ -25,10 +20,9 @@ except Exception as error:
 """
 
 
-def outcomes(codes: Iterable[str], more: str = "", timeout_s: float = 60) -> dict[str, str]:
+def outcomes(codes, more="", timeout_s=60):
     """Evaluate expressions one after the other in a fresh process, with CuPy, Numba and PyTorch at hand."""
-    chosen = list(codes)
-    tries = "".join(_TRY.format(number=i, code=code) for i, code in enumerate(chosen))
+    tries = "".join(_TRY.format(number=i, code=code) for i, code in enumerate(codes))
     done = subprocess.run(
         [sys.executable, "-c", _SET_UP.format(more=more) + tries],
         capture_output=True,
@@ -36,16 +30,16 @@ def outcomes(codes: Iterable[str], more: str = "", timeout_s: float = 60) -> dic
         timeout=timeout_s,
         check=False,
     )
-    said = dict(
+    printed = dict(
         line.split(" ", 1)
         for line in done.stdout.splitlines()
         if line.split(" ")[0].isdecimal()
     )
-    found = {}
-    for i, code in enumerate(chosen):
-        words = said.get(str(i), "not reached")
-        if words == "not reached" and done.returncode and len(said) == i:
+    results = {}
+    for i, code in enumerate(codes):
+        words = printed.get(str(i), "not reached")
+        if words == "not reached" and done.returncode and len(printed) == i:
             what = next((line for line in done.stderr.splitlines() if "what()" in line), "")
             words = f"ended the process ({done.returncode}): {what.strip()}"
-        found[code] = words
-    return found
+        results[code] = words
+    return results

@@ -1,218 +1,161 @@
-"""What CuPy hands to CUB and to cuTENSOR: sums and a contraction, with them and without."""
+"""What CuPy hands to CUB: sums, and a contraction that it does not, with CUB and without."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from gpuguide.errors import MismatchError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module, cupy, has_gpu
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, cupy_variant, streaming_traffic
-from gpuguide.measure.random_inputs import uniform, whole_numbers
+from gpuguide.machine.backends import array_module
+from gpuguide.measure import Study, cp, gpu, per_element, uniform, whole_numbers
+from gpuguide.measure.plan import first_line
 from gpuguide.measure.reference import Tolerance
-from gpuguide.measure.study import Study
 from gpuguide.results.records import Traffic
-from gpuguide.topics.kernel_families.study import TotalCheck, numbers, reduction, total_traffic
+from gpuguide.topics.kernel_families.study import sum_cupy, sum_reduction, sums
 
 LENGTH = 10**8
 ROWS = 2048
-INNER = (16, 64)
-"""The two axes that a contraction adds up."""
+INNER = (16, 64)  # the two axes that a contraction adds up
 
 
-@contextmanager
-def accelerators(*names: str) -> Iterator[None]:
-    """Let CuPy use these libraries alone meanwhile."""
-    core = cupy()._core
+def using(names, call, *arrays):
+    """Call a function while CuPy uses these libraries alone."""
+    core = cp._core
     before = core.get_routine_accelerators(), core.get_reduction_accelerators()
     core.set_routine_accelerators(names)
     core.set_reduction_accelerators(names)
     try:
-        yield
+        return call(*arrays)
     finally:
         core.set_routine_accelerators(before[0])
         core.set_reduction_accelerators(before[1])
 
 
-def has_cutensor() -> bool:
-    """Say whether CuPy finds cuTENSOR, which is a package of its own."""
-    try:
-        cupy()
-        from cupyx import cutensor
-
-        cutensor.check_availability("contraction")
-    except (
-        Exception
-    ):  # without CuPy, without the library behind the module, or on a GPU that it does not know
-        return False
-    return True
-
-
-def summed(x: Any, names: tuple[str, ...]) -> Any:
-    """Call cp.sum."""
-    launch.check(x=x, ndim=1, dtype="float32")
-    with accelerators(*names):
-        return cupy().sum(x)
-
-
-def reduced(x: Any, names: tuple[str, ...]) -> Any:
-    """Call a ReductionKernel."""
-    launch.check(x=x, ndim=1, dtype="float32")
-    with accelerators(*names):
-        return reduction()(x)
-
-
-def cumulative(x: Any, names: tuple[str, ...]) -> Any:
+def cumulative_sum(x):
     """Add up everything before each element, and the element."""
-    launch.check(x=x, ndim=1, dtype="int64")
-    with accelerators(*names):
-        return cupy().cumsum(x)
+    return cp.cumsum(x)
 
 
-def contraction(a: Any, b: Any, names: tuple[str, ...]) -> Any:
+def in_place(x):
+    """Add up in the array itself, which CUB reads and writes once."""
+    cp.cumsum(x, out=x)
+
+
+def contracted(a, b):
     """Multiply two arrays of three axes, and add up over two of them."""
-    with accelerators(*names):
-        return cupy().einsum("ijk,jkl->il", a, b)
+    return cp.einsum("ijk,jkl->il", a, b)
+
+
+def variant(name, call, label, *names, **options):
+    """Return a variant that uses these libraries alone."""
+    options = {"allocates": True, "note": first_line(call), **options}
+    return gpu(partial(using, names, call), label, name=name, **options)
+
+
+def both(name, call, label, **options):
+    """Return a variant without CUB and one with it."""
+    return (
+        variant(f"{name}_without", call, f"{label}, without CUB", **options),
+        variant(f"{name}_cub", call, f"{label}, with CUB", "cub", **options),
+    )
+
+
+switched = Study(
+    name="switched",
+    title="A sum with CUB and without",
+    sizes=(LENGTH,),
+    output=lambda n, dtype: ((), dtype),
+    baseline="sum_without",
+    variants=(
+        *both("sum", sum_cupy, "cp.sum", note="Call cp.sum."),
+        *both("reduction", sum_reduction, "ReductionKernel", note="Call a ReductionKernel."),
+    ),
+    **sums(),
+)
 
 
 class CumulativeCheck:
     """Each element is larger than the one before it by what the input holds there."""
 
-    def prepare(self, inputs: tuple[Any, ...]) -> Any:
+    def prepare(self, inputs):
         """Keep the input."""
         return inputs[0].copy()
 
-    def compare(self, output: Any, prepared: Any) -> tuple[float, float]:
+    def compare(self, output, prepared):
         """Take the differences, which are the input again."""
-        if output.shape != prepared.shape:
-            raise MismatchError(
-                f"There should be {prepared.size} sums; the result has shape {output.shape}."
-            )
         steps = output.copy()
         steps[1:] -= output[:-1]
         wrong = array_module(output).flatnonzero(steps != prepared)
         if wrong.size:
-            first = int(wrong[0])
             raise MismatchError(
-                f"{wrong.size} sums do not follow from the one before, the first at {first}."
+                f"{wrong.size} sums do not follow from the one before, the first at {wrong[0]}."
             )
         return 0.0, 0.0
 
 
-def contraction_reference(a: Any, b: Any) -> Any:
-    """Multiply the arrays as matrices, which is the same.
+cumulative = Study(
+    name="cumulative",
+    title="A cumulative sum",
+    sizes=(LENGTH,),
+    dtype="int64",
+    inputs=lambda n, dtype, rng, exact: (whole_numbers(rng, n, 1000, dtype),),
+    input_note="whole numbers from 0 to 999",
+    check=CumulativeCheck(),
+    answer=np.cumsum,
+    traffic=per_element(reads=1, writes=1),
+    baseline="cumsum_without",
+    variants=(
+        *both("cumsum", cumulative_sum, "cp.cumsum"),
+        variant(
+            "cumsum_in_place",
+            in_place,
+            "cp.cumsum in place, with CUB",
+            "cub",
+            allocates=False,
+            mutates=True,
+        ),
+    ),
+)
 
-    >>> contraction_reference(np.ones((2, 16, 64)), np.ones((16, 64, 1))).tolist()
-    [[1024.0], [1024.0]]
-    """
+
+def contraction_reference(a, b):
+    """Multiply the arrays as matrices, which is the same."""
     inner = INNER[0] * INNER[1]
     return a.reshape(len(a), inner) @ b.reshape(inner, b.shape[2])
 
 
-def contraction_traffic(n: int, dtype: Any) -> Traffic:
-    """Count both arrays, the result, and a multiplication and an addition for each pair."""
-    inner, itemsize = INNER[0] * INNER[1], np.dtype(dtype).itemsize
-    return Traffic(
-        bytes_read=2 * n * inner * itemsize,
-        bytes_written=n * n * itemsize,
-        flops=2 * n * n * inner,
-    )
-
-
-def switched_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of sums with CUB and without."""
-    return Study(
-        name="switched",
-        title="A sum with CUB and without",
-        variants=(
-            *_both("sum", summed, "cp.sum", traffic=total_traffic),
-            *_both("reduction", reduced, "ReductionKernel", traffic=total_traffic),
-        ),
-        sizes=_sizes(),
-        inputs=numbers,
-        check=TotalCheck(),
-        output=lambda n, dtype: ((), dtype),
-        dtype="float32",
-        input_note="uniform random numbers from 0 to 1; -1, 0 and 1 for the exact check",
-        baseline="sum_without",
-        kernels=kernels,
-    )
-
-
-def cumulative_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of cumulative sums with CUB and without."""
-    traffic = streaming_traffic(reads=1, writes=1)
-    return Study(
-        name="cumulative",
-        title="A cumulative sum",
-        variants=_both("cumsum", cumulative, "cp.cumsum", traffic=traffic),
-        sizes=_sizes(),
-        inputs=lambda n, dtype, rng, exact: (whole_numbers(rng, n, 1000, dtype),),
-        check=CumulativeCheck(),
-        dtype="int64",
-        input_note="whole numbers from 0 to 999",
-        baseline="cumsum_without",
-        kernels=kernels,
-    )
-
-
-def contraction_study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of contractions with CUB, without, and with cuTENSOR where it is installed."""
-    variants = _both("einsum", contraction, "cp.einsum", traffic=contraction_traffic)
-    if has_cutensor():
-        call = partial(contraction, names=("cutensor",))
-        options: dict[str, Any] = {"allocates": True, "traffic": contraction_traffic}
-        variants += (cupy_variant("einsum_cutensor", call, "cp.einsum, cuTENSOR", **options),)
-    return Study(
-        name="contraction",
-        title="A contraction over two axes",
-        variants=variants,
-        sizes=(ROWS,),
-        inputs=_three_axes,
-        reference=contraction_reference,
-        output=lambda n, dtype: ((n, n), dtype),
-        tolerance=Tolerance(serial=INNER[0] * INNER[1], threads=1, scale=_magnitudes),
-        dtype="float32",
-        size_name="rows",
-        input_note="uniform random numbers; -1, 0 and 1 for the exact check",
-        baseline="einsum_without",
-        kernels=kernels,
-    )
-
-
-def _both(name: str, call: Any, label: str, **options: Any) -> tuple[Variant, ...]:
-    def one(ending: str, words: str, *names: str) -> Variant:
-        chosen = partial(call, names=names)
-        return cupy_variant(
-            f"{name}_{ending}", chosen, f"{label}, {words}", allocates=True, **options
-        )
-
-    return one("without", "without CUB"), one("cub", "with CUB", "cub")
-
-
-def _sizes() -> tuple[int, ...]:
-    """Return the size, or a smaller one if the GPU has no memory for it and for what checks it."""
-    free = int(cupy().cuda.Device().mem_info[0]) if has_gpu() else 10**12
-    return (LENGTH if free >= 60 * LENGTH else 10**6,)
-
-
-def _magnitudes(a: Any, b: Any) -> Any:
+def magnitudes(a, b):
+    """Add up how large the products are."""
     return contraction_reference(abs(a), abs(b))
 
 
-def _three_axes(
-    n: int, dtype: np.dtype[Any], rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
-    def numbers() -> np.ndarray:
+def contraction_traffic(n, dtype):
+    """Count both arrays, the result, and a multiplication and an addition for each pair."""
+    inner, itemsize = INNER[0] * INNER[1], np.dtype(dtype).itemsize
+    return Traffic(2 * n * inner * itemsize, n * n * itemsize, 2 * n * n * inner)
+
+
+def three_axes(n, dtype, rng, exact):
+    def draw(*shape):
         count = n * INNER[0] * INNER[1]
-        return (
+        drawn = (
             whole_numbers(rng, count, 2, dtype, low=-1) if exact else uniform(rng, count, dtype)
         )
+        return drawn.reshape(shape)
 
-    return numbers().reshape(n, *INNER), numbers().reshape(*INNER, n)
+    return draw(n, *INNER), draw(*INNER, n)
+
+
+contraction = Study(
+    name="contraction",
+    title="A contraction over two axes",
+    sizes=(ROWS,),
+    size_name="rows",
+    inputs=three_axes,
+    input_note="uniform random numbers; -1, 0 and 1 for the exact check",
+    reference=contraction_reference,
+    output=lambda n, dtype: ((n, n), dtype),
+    tolerance=Tolerance(serial=INNER[0] * INNER[1], threads=1, scale=magnitudes),
+    traffic=contraction_traffic,
+    baseline="einsum_without",
+    variants=both("einsum", contracted, "cp.einsum"),
+)

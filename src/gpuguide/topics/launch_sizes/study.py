@@ -1,167 +1,171 @@
 """Launch sizes: one maximum in many shapes of launch, and grids of 1 to 2**24 blocks that do nothing."""
 
-from __future__ import annotations
-
-import functools
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from functools import cache
 
 import numpy as np
 
-from gpuguide.errors import ArgumentError
-from gpuguide.machine import launch
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, kernel_variant
-from gpuguide.measure.study import Study
-from gpuguide.topics.launch_sizes.kernels import empty
-from gpuguide.topics.launch_sizes.maximum import (
-    INPUT_NOTE,
-    maximum,
-    maximum_grid_stride,
-    maximum_inputs,
-    maximum_reference,
-    maximum_traffic,
-)
+from gpuguide.machine.backends import simulated
+from gpuguide.machine.device import require_gpu
+from gpuguide.measure import Study, cp, gpu, kernel, per_element
+from gpuguide.topics.launch_sizes import kernels
+from gpuguide.topics.launch_sizes.maximum import INPUT_NOTE, maximum_inputs, maximum_reference
 
+# By the elements of a thread, or of one turn of its loop.
+COVERING = {1: kernels.one_element, 2: kernels.two_elements, 4: kernels.four_elements}
+LOOPING = {1: kernels.grid_stride, 4: kernels.four_grid_stride}
 ELEMENTS = 2**26
-# (threads per block, elements per thread): as many blocks as cover the vectors.
-COVERING = tuple(
-    (threads, items) for items in (1, 2, 4) for threads in (32, 64, 128, 256, 512, 1024)
-)
-# (threads per block, elements per iteration, blocks per multiprocessor): 128 to 2048 threads on each.
-LOOPING = tuple(
-    (threads, items, per_sm // threads)
-    for items in (1, 4)
-    for per_sm in (128, 256, 512, 1024, 2048)
-    for threads in (64, 256, 1024)
-    if threads <= per_sm
-)
-EMPTY_THREADS = (128, 256)
-EMPTY_SIZES = (1, 2**6, 2**12, 2**16, 2**21, 2**24)
 
 
-def shape_name(
-    threads_per_block: int, items_per_thread: int, blocks_per_sm: int | None = None
-) -> str:
-    """Name a shape of launch, as the variants of `map_study` are named.
-
-    >>> shape_name(128, 4, 2), shape_name(33, 1)
-    ('t128_i4_b2', 't33_i1_all')
-    """
-    blocks = "all" if blocks_per_sm is None else f"b{blocks_per_sm}"
-    return f"t{threads_per_block}_i{items_per_thread}_{blocks}"
+@cache
+def multiprocessors():
+    """Count this GPU's multiprocessors; the simulator passes for a GPU with two."""
+    return 2 if simulated() else require_gpu().sm_count
 
 
-def map_study(kernels: Kernels = None) -> Study:
-    """Describe the shapes of launch that the page's two charts are made of."""
-    covering = (_covering(threads, items) for threads, items in COVERING)
-    looping = (_looping(threads, items, blocks) for threads, items, blocks in LOOPING)
-    return _study("map", "One maximum in many shapes of launch", (*covering, *looping), kernels)
+def blocks_covering(n, items_per_thread, threads_per_block):
+    """Count the blocks that cover `n` elements once."""
+    return -(-n // (items_per_thread * threads_per_block))
 
 
-def shapes_study(kernels: Kernels = None) -> Study:
-    """Describe the shapes that the text and the rules of thumb are about, each one of a kind."""
-    named = {
-        "full_warps": _looping(64, 1, 32),
-        "a_lane_more": _looping(33, 1, 32),
-        "threads_64": _covering(64, 1),
-        "threads_128": _covering(128, 1),
-        "blocks_of_1024": _covering(1024, 1),
-        "blocks_that_stay": _looping(1024, 1, 2),
-        "four_blocks": _looping(128, 1, 4),
-        "sixteen_blocks": _looping(128, 1, 16),
-        "half_the_threads": _looping(256, 4, 4),
+def covering(threads, items, label="", **options):
+    """Describe a launch of as many blocks as cover the arrays once."""
+    shape = {
+        "name": f"t{threads}_i{items}_all",
+        "note": "As many blocks as cover the arrays once.",
     }
-    variants = tuple(replace(variant, name=name) for name, variant in named.items())
-    return _study("shapes", "Some shapes of launch", variants, kernels)
-
-
-def _study(name: str, title: str, variants: tuple[Variant, ...], kernels: Kernels) -> Study:
-    return Study(
-        name=name,
-        title=title,
-        variants=variants,
-        sizes=(ELEMENTS,),
-        inputs=maximum_inputs,
-        reference=maximum_reference,
-        equal=True,
-        dtype="float32",
-        input_note=INPUT_NOTE,
-        baseline=variants[0].name,
-        kernels=kernels,
+    return kernel(
+        COVERING[items],
+        label or f"blocks of {threads}, {elements(items)}",
+        lambda n: (blocks_covering(n, items, threads), threads),
+        **shape | options,
     )
 
 
-def empty_grid(blocks_per_grid: int, out: Any, threads_per_block: int = 128) -> None:
-    """Launch blocks that have nothing to do."""
-    if blocks_per_grid < 1:
-        raise ArgumentError(f"empty_grid expects at least one block; got {blocks_per_grid}.")
-    launch.check(out=out, shape=(2,), dtype="int64")
-    empty[blocks_per_grid, threads_per_block](out)
+def looping(threads, items, per_multiprocessor, label="", **options):
+    """Describe a launch of a fixed number of blocks, whose threads loop over the arrays."""
+    blocks = f"{per_multiprocessor} block{'s' * (per_multiprocessor > 1)} of {threads}"
+    shape = {
+        "name": f"t{threads}_i{items}_b{per_multiprocessor}",
+        "note": "A fixed number of blocks, whose threads loop.",
+    }
 
+    def grid(n):
+        fixed = per_multiprocessor * multiprocessors()
+        return min(blocks_covering(n, items, threads), fixed), threads
 
-def empty_reference(blocks_per_grid: int) -> np.ndarray:
-    """Return the receipt of a grid: the index of its last block, and the number of its blocks.
-
-    >>> empty_reference(16).tolist()
-    [15, 16]
-    """
-    return np.array([blocks_per_grid - 1, blocks_per_grid])
-
-
-def empty_study(kernels: Kernels = None) -> Study:
-    """Describe the timing of grids that do nothing, by the number of their blocks."""
-    return Study(
-        name="empty",
-        title="Grids that do nothing",
-        variants=tuple(
-            kernel_variant(
-                f"t{threads}",
-                functools.partial(empty_grid, threads_per_block=threads),
-                f"blocks of {threads} threads",
-                note=f"Blocks of {threads} threads, of which one in the whole grid writes a receipt.",
-            )
-            for threads in EMPTY_THREADS
-        ),
-        sizes=EMPTY_SIZES,
-        inputs=lambda n, dtype, rng, exact: (n,),
-        reference=empty_reference,
-        output=lambda n, dtype: ((2,), dtype),
-        dtype="int64",
-        size_name="blocks",
-        input_note="none",
-        kernels=kernels,
+    return kernel(
+        LOOPING[items],
+        label or f"{blocks} per multiprocessor, {elements(items)} per iteration",
+        grid,
+        **shape | options,
     )
 
 
-def _covering(threads: int, items: int) -> Variant:
-    return _shape(
-        shape_name(threads, items),
-        functools.partial(maximum, items_per_thread=items, threads_per_block=threads),
-        f"blocks of {threads}, {_elements(items)}",
-        "As many blocks as cover the arrays once.",
-    )
-
-
-def _looping(threads: int, items: int, blocks: int) -> Variant:
-    return _shape(
-        shape_name(threads, items, blocks),
-        functools.partial(
-            maximum_grid_stride,
-            items_per_thread=items,
-            threads_per_block=threads,
-            blocks_per_sm=blocks,
-        ),
-        f"{blocks} block{'s' * (blocks > 1)} of {threads} per multiprocessor, "
-        f"{_elements(items)} per iteration",
-        "A fixed number of blocks, whose threads loop.",
-    )
-
-
-def _elements(items: int) -> str:
+def elements(items):
     return f"{items} element{'s' * (items > 1)}"
 
 
-def _shape(name: str, call: Callable[..., None], label: str, note: str) -> Variant:
-    return kernel_variant(name, call, label, traffic=maximum_traffic, note=note)
+def cupy(a, b, out):
+    """Call CuPy's ufunc, which launches a kernel that CuPy has generated."""
+    cp.maximum(a, b, out=out)
+
+
+of_vectors = {
+    "inputs": maximum_inputs,
+    "input_note": INPUT_NOTE,
+    "reference": maximum_reference,
+    "equal": True,
+    "traffic": per_element(reads=2, writes=1),  # a comparison is no FLOP
+}
+
+maximum = Study(
+    name="maximum",
+    title="Element-wise maximum of two vectors",
+    sizes=(2**12, 2**16, 2**20, 2**24, 2**26, 2**28),
+    small=(0, 1, 2049),
+    baseline="cupy",
+    variants=(
+        gpu(cupy, "CuPy maximum"),
+        covering(128, 1, "one element, blocks of 128", name="one_element"),
+        covering(256, 1, "one element, blocks of 256", name="larger_blocks"),
+        # Eight blocks of 256 threads are as many as a multiprocessor of an NVIDIA H200 holds at once.
+        looping(256, 1, 8, "grid-stride loop", name="grid_stride"),
+        covering(256, 4, "four elements, blocks of 256", name="four_elements"),
+    ),
+    **of_vectors,
+)
+# What the page's two charts are made of.
+shape_map = Study(
+    name="map",
+    title="One maximum in many shapes of launch",
+    sizes=(ELEMENTS,),
+    small=(1, 257),
+    baseline="t32_i1_all",
+    variants=(
+        *(
+            covering(threads, items)
+            for items in (1, 2, 4)
+            for threads in (32, 64, 128, 256, 512, 1024)
+        ),
+        *(
+            looping(threads, items, resident // threads)
+            for items in (1, 4)
+            for resident in (128, 256, 512, 1024, 2048)  # threads on each multiprocessor
+            for threads in (64, 256, 1024)
+            if threads <= resident
+        ),
+    ),
+    **of_vectors,
+)
+# What the text and the rules of thumb are about, each one of a kind.
+shapes = Study(
+    name="shapes",
+    title="Some shapes of launch",
+    sizes=(ELEMENTS,),
+    small=(257,),
+    baseline="full_warps",
+    variants=(
+        looping(64, 1, 32, name="full_warps"),
+        looping(33, 1, 32, name="a_lane_more"),
+        covering(64, 1, name="threads_64"),
+        covering(128, 1, name="threads_128"),
+        covering(1024, 1, name="blocks_of_1024"),
+        looping(1024, 1, 2, name="blocks_that_stay"),
+        looping(128, 1, 4, name="four_blocks"),
+        looping(128, 1, 16, name="sixteen_blocks"),
+        looping(256, 4, 4, name="half_the_threads"),
+    ),
+    **of_vectors,
+)
+
+
+def empty_reference(blocks_per_grid):
+    """Return the receipt of a grid: the index of its last block, and the number of its blocks."""
+    return np.array([blocks_per_grid - 1, blocks_per_grid])
+
+
+def empty_grid(threads):
+    """Describe a launch of blocks that have nothing to do."""
+    return kernel(
+        kernels.empty,
+        f"blocks of {threads} threads",
+        lambda n: (n, threads),
+        name=f"t{threads}",
+        arguments=lambda n, out: (out,),
+        note=f"Blocks of {threads} threads, of which one in the whole grid writes a receipt.",
+    )
+
+
+empty = Study(
+    name="empty",
+    title="Grids that do nothing",
+    sizes=(1, 2**6, 2**12, 2**16, 2**21, 2**24),
+    size_name="blocks",
+    dtype="int64",
+    inputs=lambda n, dtype, rng, exact: (n,),
+    input_note="none",
+    reference=empty_reference,
+    output=lambda n, dtype: ((2,), dtype),
+    small=(1, 2, 5),
+    variants=(empty_grid(128), empty_grid(256)),
+)

@@ -1,146 +1,96 @@
 """The larger of two numbers on the CPU: interpreted, by NumPy and compiled, on one thread and on all."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numba
 import numpy as np
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine import launch
 from gpuguide.machine.cpu import thread_pool
-from gpuguide.measure.edited import Kernels
-from gpuguide.measure.plan import Variant, cpu_variant
-from gpuguide.measure.study import Study
+from gpuguide.measure import Study, cpu, per_element
 from gpuguide.topics.launch_sizes.maximum import (
     INPUT_NOTE,
     maximum_inputs,
     maximum_reference,
-    maximum_traffic,
 )
-from gpuguide.topics.maximum_cpu.kernels import loops, parallel, python_loop, ufunc
+from gpuguide.topics.maximum_cpu import kernels
 
-SIDES = (8, 32, 64, 128, 256, 512)
-"""At 512 the three arrays take 1.5 GiB, five times the last-level cache of the GPU build machine."""
-SIZES = tuple(side**3 for side in SIDES)
 THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
 
 
-def maximum_python(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-    """Compare in three nested Python loops, one element at a time."""
-    launch.check(a=a, b=b, out=out)
-    python_loop(a, b, out)
-
-
-def maximum_numpy(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+def numpy(a, b, out):
     """Call np.maximum with out=, which fills an array that exists: one thread, no BLAS."""
     np.maximum(a, b, out=out)
 
 
-def maximum_numpy_new(a: np.ndarray, b: np.ndarray) -> Any:
-    """Call np.maximum without out=, so that each call makes a new array.
-
-    >>> maximum_numpy_new(np.float32([1, 4]), np.float32([2, 3])).tolist()
-    [2.0, 4.0]
-    """
+def numpy_new(a, b):
+    """Call np.maximum without out=, so that each call makes a new array."""
     return np.maximum(a, b)
 
 
-def maximum_ufunc(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+def ufunc(a, b, out):
     """Call the compiled ufunc with out=, which fills an array that exists: one thread."""
     with np.errstate(invalid="ignore"):  # comparing with NaN sets a flag that ufuncs report
-        ufunc(a, b, out)
+        kernels.ufunc(a, b, out)
 
 
-def maximum_ufunc_new(a: np.ndarray, b: np.ndarray) -> Any:
-    """Call the compiled ufunc without out=, so that each call makes a new array.
-
-    >>> maximum_ufunc_new(np.float32([1, 4]), np.float32([2, 3])).tolist()
-    [2.0, 4.0]
-    """
+def ufunc_new(a, b):
+    """Call the compiled ufunc without out=, so that each call makes a new array."""
     with np.errstate(invalid="ignore"):
-        return ufunc(a, b)
+        return kernels.ufunc(a, b)
 
 
-def in_python_threads(
-    call: Callable[..., Any], a: np.ndarray, b: np.ndarray, out: np.ndarray
-) -> None:
+def in_python_threads(call, a, b, out):
     """Let each of Python's threads call a function for a part of the arrays."""
-    launch.check(a=a, b=b, out=out)
     step = max(1, -(-len(out) // THREADS))
     parts = [slice(start, start + step) for start in range(0, len(out), step)]
     # map alone would neither wait for the threads nor raise their errors.
     list(thread_pool().map(lambda part: call(a[part], b[part], out[part]), parts))
 
 
-def study(kernels: Kernels = None) -> Study:
-    """Describe the comparison of a Python loop, NumPy and compiled code, on one thread and on all."""
-    on_all = {"threads": THREADS}
-    return Study(
-        name="maximum_cpu",
-        title="Element-wise maximum on the CPU",
-        variants=(
-            _variant("python_loop", maximum_python, "Python loop", up_to=64),
-            _variant("numpy", maximum_numpy, "NumPy, one thread"),
-            _variant(
-                "numpy_new", maximum_numpy_new, "NumPy, new array", up_to=256, allocates=True
-            ),
-            _variant("loops", loops, "njit loops"),
-            _variant("ufunc", maximum_ufunc, "vectorize", up_to=256),
-            _variant(
-                "ufunc_new",
-                maximum_ufunc_new,
-                "vectorize, new array",
-                up_to=256,
-                allocates=True,
-            ),
-            _variant("parallel", parallel, "njit parallel, all threads", **on_all),
-            _variant(
-                "numpy_threads",
-                partial(in_python_threads, maximum_numpy),
-                "NumPy, all threads",
-                note="np.maximum on a part in each of Python's threads",
-                **on_all,
-            ),
-            _variant(
-                "loops_threads",
-                partial(in_python_threads, loops),
-                "njit loops, Python's threads",
-                note="the compiled loops on a part in each of Python's threads",
-                up_to=256,
-                **on_all,
-            ),
-        ),
-        sizes=SIZES,
-        inputs=_cubes,
-        reference=maximum_reference,
-        equal=True,
-        dtype="float32",
-        input_note=INPUT_NOTE,
-        baseline="numpy",
-        kernels=kernels,
-    )
-
-
-def _variant(
-    name: str, call: Callable[..., Any], label: str, *, up_to: int | None = None, **options: Any
-) -> Variant:
-    if up_to:
-        why = f"left out above {up_to}**3 elements to keep the run short"
-        options |= {"max_size": up_to**3, "max_size_reason": why}
-    return cpu_variant(name, call, label, traffic=maximum_traffic, **options)
-
-
-def _cubes(
-    n: int, dtype: np.dtype, rng: np.random.Generator, exact: bool
-) -> tuple[np.ndarray, ...]:
+def cubes(n, dtype, rng, exact):
     side = round(n ** (1 / 3))
     if side**3 != n:
         raise ArgumentError(
             f"the arrays are cubes, of 8, 27, 64 ... elements; there is none of {n}."
         )
-    a, b = maximum_inputs(n, dtype, rng, exact)
-    return a.reshape(side, side, side), b.reshape(side, side, side)
+    return tuple(x.reshape(side, side, side) for x in maximum_inputs(n, dtype, rng, exact))
+
+
+maximum_cpu = Study(
+    name="maximum_cpu",
+    title="Element-wise maximum on the CPU",
+    # At 512 the three arrays take 1.5 GiB, five times the last-level cache of the GPU build machine.
+    sizes=tuple(side**3 for side in (8, 32, 64, 128, 256, 512)),
+    inputs=cubes,
+    input_note=INPUT_NOTE,
+    reference=maximum_reference,
+    equal=True,
+    traffic=per_element(reads=2, writes=1),  # a comparison is no FLOP
+    small=(0, 1, 8, 27, 11**3, 32**3),
+    baseline="numpy",
+    variants=(
+        cpu(kernels.python_loop, "Python loop", up_to=64**3),
+        cpu(numpy, "NumPy, one thread"),
+        cpu(numpy_new, "NumPy, new array", allocates=True, up_to=256**3),
+        cpu(kernels.loops, "njit loops"),
+        cpu(ufunc, "vectorize", up_to=256**3),
+        cpu(ufunc_new, "vectorize, new array", allocates=True, up_to=256**3),
+        cpu(kernels.parallel, "njit parallel, all threads", "all"),
+        cpu(
+            partial(in_python_threads, numpy),
+            "NumPy, all threads",
+            "all",
+            name="numpy_threads",
+            note="np.maximum on a part in each of Python's threads",
+        ),
+        cpu(
+            partial(in_python_threads, kernels.loops),
+            "njit loops, Python's threads",
+            "all",
+            name="loops_threads",
+            note="the compiled loops on a part in each of Python's threads",
+            up_to=256**3,
+        ),
+    ),
+)

@@ -1,10 +1,7 @@
 """Counts instructions in a kernel's PTX: those on floats by their type, and those that keep a loop going."""
 
-from __future__ import annotations
-
 import re
-from collections import Counter
-from dataclasses import dataclass
+from collections import Counter, namedtuple
 
 # A predicate such as @!%p1 may stand before an instruction; labels and directives are passed over.
 _OPCODE = re.compile(r"^\s*(?:@!?%p\d+\s+)?([a-z]\w*(?:\.\w+)*)\s", re.MULTILINE)
@@ -12,16 +9,11 @@ _LOOP = re.compile(r"^(\$\w+):\n((?:(?!^\$).*\n)*?.*\bbra\s+\1;)", re.MULTILINE)
 _MOVES = ("ld", "st", "mov", "atom", "red", "shfl")
 
 
-@dataclass(frozen=True)
-class FloatInstructions:
-    """Instructions of PTX, as they are written: those of a loop count once."""
-
-    float32: int
-    float64: int
-    conversions: int
+# Of PTX, as they are written: those of a loop count once.
+FloatInstructions = namedtuple("FloatInstructions", "float32 float64 conversions")
 
 
-def float_instructions(ptx: str) -> FloatInstructions:
+def float_instructions(ptx):
     r"""Count the instructions of a kernel that work on floats; loads, stores and moves left out.
 
     >>> ptx = "\tcvt.f64.f32 %fd1, %f1;\n\tmul.f64 %fd2, %fd1, %fd1;\n\tst.global.f64 [%rd1], %fd2;"
@@ -32,7 +24,7 @@ def float_instructions(ptx: str) -> FloatInstructions:
     return FloatInstructions(counts["float32"], counts["float64"], counts["conversion"])
 
 
-def counting_words(ptx: str) -> float:
+def counting_words(ptx):
     r"""Count what a loop does with whole numbers for each float32 addition, in words of 32 bits.
 
     A GPU's integer units have 32 bits, so 64 bits are two words. Of several loops the one with the most
@@ -50,7 +42,7 @@ def counting_words(ptx: str) -> float:
     return sum(2 if each.endswith("64") else 1 for each in whole) / additions
 
 
-def kind_of(opcode: str) -> str:
+def kind_of(opcode):
     """Say what an instruction of PTX works on.
 
     >>> kind_of("fma.rn.f32"), kind_of("cvt.f64.f32"), kind_of("add.s64")
@@ -64,7 +56,7 @@ def kind_of(opcode: str) -> str:
     return "float64" if "f64" in types else "float32" if "f32" in types else "other"
 
 
-def adds(opcode: str) -> bool:
+def adds(opcode):
     """Say whether an instruction of PTX adds float32.
 
     >>> adds("fma.rn.f32"), adds("mul.f32")

@@ -56,6 +56,20 @@ def to_square_root(is_prime):
 
 
 @cuda.jit
+def in_32_bits(is_prime):
+    """Do the same with unsigned 32-bit integers."""
+    i = cuda.grid(1)
+    if i < is_prime.size:
+        number = np.uint32(2 * i + 1)
+        prime = number > 1
+        j = np.uint32(3)
+        while prime and np.uint32(j * j) <= number:
+            prime = number % j != 0
+            j = np.uint32(j + 2)
+        is_prime[i] = prime
+
+
+@cuda.jit
 def all_odd(is_prime):
     """Take every odd number for a prime, except 1."""
     i = cuda.grid(1)

@@ -1,7 +1,5 @@
 """The fastest sieve of the guide, in CUDA C++: segments in shared memory, made and counted in one launch."""
 
-from functools import cache
-
 from gpuguide.machine.backends import raw_kernel
 
 TABLES_SOURCE = r"""
@@ -217,23 +215,19 @@ def segment_plan(limit, n_multiprocessors, shared_bytes):
     return -(-n_odd // share), share, round_up(-(-share // n_segments))
 
 
-@cache
-def segmented_kernel(stretch=12):
-    """Put the parts together, for NVRTC to compile at the first launch.
-
-    >>> segmented_kernel().name
-    'segmented'
-    """
-    source = "".join(
-        (
-            TABLES_SOURCE,
-            SUM_SOURCE,
-            PRIMES_SOURCE,
-            PLACES_SOURCE,
-            CROSS_OFF_SOURCE,
-            JOBS_SOURCE,
-            STORE_SOURCE,
-            SEGMENTED_SOURCE,
-        )
+SOURCE = "".join(
+    (
+        TABLES_SOURCE,
+        SUM_SOURCE,
+        PRIMES_SOURCE,
+        PLACES_SOURCE,
+        CROSS_OFF_SOURCE,
+        JOBS_SOURCE,
+        STORE_SOURCE,
+        SEGMENTED_SOURCE,
     )
-    return raw_kernel(source, "segmented", (f"-DSTRETCH={stretch}",))
+)
+segmented_kernels = {
+    stretch: raw_kernel(SOURCE, "segmented", (f"-DSTRETCH={stretch}",))
+    for stretch in (12, 24, 36)
+}

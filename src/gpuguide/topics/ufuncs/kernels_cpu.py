@@ -1,29 +1,24 @@
-"""The CPU's side: a ufunc for one thread, and plain loops whose rounds all threads share."""
-
-from __future__ import annotations
+"""The CPU's side: a ufunc for one thread, loops whose rounds all threads share, and NumPy in parts."""
 
 from functools import cache
-from typing import Any
 
 import numba
 import numpy as np
 
-from gpuguide.topics.ufuncs.functions import SIGNATURES, anomaly, larger
+from gpuguide.machine.cpu import thread_pool
+from gpuguide.topics.ufuncs.functions import SIGNATURES, STEPS, anomaly, larger
 
-THREADS = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # made at run time
+# In the second-level cache of a core there is room for the six arrays of a part, and hardly any for more.
+PART = 2**16
 
 
 @cache
-def cpu_ufunc() -> Any:
-    """Make a ufunc for one CPU thread of `larger`; compiled when this is called.
-
-    >>> cpu_ufunc()(np.float32(2), np.array([1, 3], np.float32)).tolist()
-    [2.0, 3.0]
-    """
+def cpu_ufunc():
+    """Make a ufunc for one CPU thread of `larger`; compiled when this is called."""
     return numba.vectorize(SIGNATURES)(larger)
 
 
-def maximum_cpu(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+def maximum_cpu(a, b, out):
     """Call the ufunc on one CPU thread, into an array that exists already."""
     cpu_ufunc()(a, b, out=out)
 
@@ -52,3 +47,36 @@ def anomaly_cpu_loop(mean, eccentricity, out):
         raise ValueError("expected three arrays of one shape")
     for i in numba.prange(out.size):
         out[i] = anomaly_on_cpu(mean[i], eccentricity[i])
+
+
+def anomaly_numpy(mean, eccentricity):
+    """Solve with NumPy on one thread: each operator works through whole arrays."""
+    angle = mean + eccentricity
+    for _ in range(STEPS):
+        missing = angle - eccentricity * np.sin(angle) - mean
+        angle = angle - missing / (1 - eccentricity * np.cos(angle))
+    return angle
+
+
+def anomaly_numpy_threads(mean, eccentricity, out):
+    """Solve with NumPy on all threads, in parts that stay in a core's cache."""
+
+    def solve(start):
+        part = slice(start, start + PART)
+        anomaly_part(mean[part], eccentricity[part], out[part])
+
+    list(thread_pool().map(solve, range(0, out.size, PART)))  # list waits for the threads
+
+
+def anomaly_part(mean, eccentricity, angle):
+    """Solve a part; each result of an operation takes the place of one that is used up."""
+    np.add(mean, eccentricity, out=angle)
+    missing, slope = np.empty_like(angle), np.empty_like(angle)
+    for _ in range(STEPS):
+        np.multiply(eccentricity, np.sin(angle, out=missing), out=missing)
+        np.subtract(angle, missing, out=missing)
+        np.subtract(missing, mean, out=missing)
+        np.multiply(eccentricity, np.cos(angle, out=slope), out=slope)
+        np.subtract(1, slope, out=slope)
+        np.divide(missing, slope, out=missing)
+        np.subtract(angle, missing, out=angle)
