@@ -8,11 +8,12 @@ How does a GPU look up keys, and what makes the search fast?
 # A million keys lie in a sorted array. Ten million queries take CuPy :measured:`lookup[cupy, 10**7].time`,
 # a textbook binary search in one kernel :measured:`lookup[branching, 10**7].time`, and a search that
 # begins at the right bucket :measured:`lookup[bucket_of_8, 10**7].time`. Three well-known tricks are
-# slower than the textbook.
+# slower than the textbook. A hash table takes :measured:`lookup[hash_table, 10**7].time`, and a table with a
+# place for every number :measured:`lookup[direct, 10**7].time`.
 #
 # .. rungs:: lookup
 #    :at: 10**4, 10**6, 10**7
-#    :beside: python_dict, numpy, numpy_threads, cpu_buckets, with_copies_pinned
+#    :beside: python_dict, numpy, numpy_threads, cpu_buckets, cpu_hash_table, cpu_direct, with_copies_pinned
 
 # %%
 # Two sorted arrays instead of a dict
@@ -110,30 +111,31 @@ print("NumPy:", int(np.isin(queries_host, keys_host).sum()), "found")
 
 # %%
 
-# record: The studies: fourteen ways at six sizes, sorted queries, and the sectors that each search touches
+# record: The studies: eighteen ways at six sizes, sorted queries, and the sectors that each search touches
 import gpuguide as gg
+from gpuguide.topics.sparse_lookup import sectors
 from gpuguide.topics.sparse_lookup import study as sparse_lookup
-from gpuguide.topics.sparse_lookup.kernels import bucket
-from gpuguide.topics.sparse_lookup.sectors import sectors_per_query
+from gpuguide.topics.sparse_lookup.dictionary import example_dictionary
+from gpuguide.topics.sparse_lookup.kernels import bucket, direct, hash_table, insert
 
-study = sparse_lookup.study()
-lookup = study.run()
-in_order = sparse_lookup.sorted_study().run()
+lookup = sparse_lookup.lookup.run()
+in_order = sparse_lookup.in_order.run()
 
-asked, all_keys, _, coarse, fine = study.make_inputs(10**7, exact=False)
+inputs = sparse_lookup.lookup.make_inputs(10**7, exact=False)
+asked, all_keys, _, coarse, fine = inputs
 some, some_sorted = asked[: 2**15], np.sort(asked)[: 2**15]
-for name, few, table in (
-    ("textbook_random", some, ()),
-    ("textbook_sorted", some_sorted, ()),
-    ("of_64_random", some, (coarse, 6)),
-    ("of_8_random", some, (fine, 3)),
+for name, per_query in (
+    ("textbook_random", sectors.sectors_per_query(some, all_keys)),
+    ("textbook_sorted", sectors.sectors_per_query(some_sorted, all_keys)),
+    ("of_64_random", sectors.sectors_per_query(some, all_keys, coarse, 6)),
+    ("of_8_random", sectors.sectors_per_query(some, all_keys, fine, 3)),
+    (
+        "hashed_random",
+        sectors.sectors_per_probed_query(some, example_dictionary().hashed[0]),
+    ),
 ):
-    gg.fact(
-        name,
-        round(sectors_per_query(few, all_keys, *table), 1),
-        unit="1",
-        note="sectors per query; 32 768 of ten million queries",
-    )
+    note = "sectors per query; 32 768 of ten million queries"
+    gg.fact(name, round(per_query, 1), unit="1", note=note)
 
 # %%
 
@@ -275,6 +277,52 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 # :evidence:`opinion`
 
 # %%
+# Hash table: the key itself says where it lies
+# ---------------------------------------------
+#
+# A Python dict does not sort its keys. It is a hash table: a number computed from the key, its *hash*, says
+# in which *slot* the look-up begins. Here the hash is a product, of which the upper bits are kept. If another
+# key lies in the slot, go on to the next one, until you meet the key or a free slot. This is *open
+# addressing* with *linear probing*. The more slots are free, the sooner a look-up ends; here more than half
+# of them are.
+#
+# .. rung:: hash_table
+#
+# The GPU fills the table, too. Many threads may want the same slot, but ``cuda.atomic.cas`` compares it with
+# 0 and stores the key in one go, so that only one of them finds it free. The order in which they come is left
+# open, and with it which key lies in which slot; every key is found all the same.
+#
+# .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#    :names: insert
+
+slots = cp.zeros(2**21, dtype=np.int32)
+slot_words = cp.zeros(slots.size, dtype=np.uint64)
+insert[(keys.size + 255) // 256, 256](keys, words, slots, slot_words)
+hash_table[blocks_per_grid, threads_per_block](queries, slots, slot_words, found)
+print(int((found != 0).sum()), "found, with", slots.size, "slots")
+
+# %%
+# Direct table: a place for every number
+# --------------------------------------
+#
+# Where all keys are below ten million, the key can be the index. Nothing is searched for, and a query is one
+# load. But the table has a word of eight bytes for each of ten million numbers. That is more than the L2
+# cache of the GPU of these recordings holds, and most of it stands for numbers that are no keys.
+#
+# .. rung:: direct
+
+table = cp.zeros(10**7 + 1, dtype=np.uint64)
+table[keys] = words
+direct[blocks_per_grid, threads_per_block](queries, table, found)
+print(int((found != 0).sum()), "found, in a table of", table.nbytes // 10**6, "MB")
+
+# %%
+# A query touches :measured:`hashed_random` sectors in the hash table and a single one in the direct table.
+# Ten million queries take :measured:`lookup[hash_table, 10**7].time` and
+# :measured:`lookup[direct, 10**7].time`, against :measured:`lookup[bucket_of_8, 10**7].time` with buckets of
+# 8. The arrays of the hash table fit into the L2 cache, and the direct table does not.
+
+# %%
 # Result: where the GPU overtakes a dict
 # --------------------------------------
 
@@ -282,7 +330,7 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 from gpuguide.charts.marks import draw_ranges, label_ends
 from gpuguide.charts.style import describe
 
-ax = gg.plot_time(lookup, variants=["cupy", "branching", "bucket", "bucket_of_8"])
+ax = gg.plot_time(lookup, variants=["cupy", "branching", "bucket_of_8", "hash_table"])
 sizes, asked = lookup.series("bucket_of_8", "launch")
 grey = "#5a6370"
 ax.plot(sizes, asked, "--", marker="D", color=grey)
@@ -291,7 +339,7 @@ draw_ranges(
 )
 label_ends(ax, [(sizes[-1], asked[-1], "launch, host time", grey)])
 words = []
-for name in ("cupy", "branching", "bucket", "bucket_of_8"):
+for name in ("cupy", "branching", "bucket_of_8", "hash_table"):
     first, last = (lookup.time(name, size) for size in (10, 10**7))
     words.append(f"{lookup.variant(name).label} from {first} to {last}")
 launch = lookup.time("bucket_of_8", 10**6, "launch")
@@ -305,8 +353,8 @@ describe(
 #
 #    On the GPU's clock a table of buckets pays at every size. A million queries take
 #    :measured:`lookup[bucket_of_8, 10**6].time` with buckets of 8, and
-#    :measured:`lookup[branching, 10**6].time` with the textbook search. But up to there, Python needs longer
-#    to check the arrays and launch the kernel: :measured:`lookup[bucket_of_8, 10**6].launch`.
+#    :measured:`lookup[branching, 10**6].time` with the textbook search. To launch the kernel takes Python
+#    :measured:`lookup[bucket_of_8, 10**6].launch`, however many queries there are.
 
 # draw
 _ = gg.plot_time(
@@ -328,18 +376,20 @@ _ = gg.plot_time(
 # :measured:`lookup[numpy_threads, 10**6].time` as *NumPy, all threads*. A CPU can use buckets, too:
 # *CPU buckets of 8, all threads* is the search of the last kernel, compiled by Numba for the CPU. It takes
 # :measured:`lookup[cpu_buckets, 10**6].time`, and the GPU overtakes it
-# :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`.
+# :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`. The CPU's own hash table takes
+# :measured:`lookup[cpu_hash_table, 10**6].time`, and its direct table
+# :measured:`lookup[cpu_direct, 10**6].time`.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.dictionary
-#    :names: lookup_python_dict, lookup_numpy, lookup_numpy_threads
+#    :names: python_dict, numpy, numpy_threads
 #    :fold: The dict, and NumPy on one thread and on all
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels_cpu
-#    :names: bucket_cpu_loop
-#    :fold: The search in buckets on all CPU threads
+#    :names: bucket_cpu_loop, hash_table_loop, direct_loop
+#    :fold: Buckets, hash table and direct table on all CPU threads
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.study
-#    :names: look_up_with_copies_pinned
+#    :names: in_buckets, with_copies_pinned
 #    :fold: The copies, from and to pinned memory
 #
 # .. results:: lookup
@@ -352,7 +402,7 @@ _ = gg.plot_time(
 #
 # Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, and a round trip to the GPU takes
 # :measured:`lookup[with_copies_pinned, 10].time`. And a dict simply takes a new key, while a sorted array
-# has to make room for it.
+# has to make room for it, and a hash table with too few free slots has to be made anew.
 #
 # The keys and the words take twelve megabytes, and the L2 cache holds them. If a dictionary does not fit,
 # loads go on to :term:`global memory`, and take longer.

@@ -103,12 +103,13 @@ print("on the GPU at once:", at_once, "of these blocks")
 
 # %%
 
-# record: The study of four mixes, and the peaks
+# record: The study of four mixes, the peaks, the levels of memory, and long runs
 import gpuguide as gg
+from gpuguide.topics.know_your_gpu import levels, sustained
 from gpuguide.topics.know_your_gpu import study as know_your_gpu
 
-results = know_your_gpu.study().run()
-reads = know_your_gpu.reads_study().run()
+results = know_your_gpu.mixes.run()
+reads = know_your_gpu.reads.run()
 
 info = gg.require_gpu()
 gg.fact(
@@ -122,6 +123,34 @@ units = ("fp32", "fp64", "fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
 for unit in filter(info.peak_flops, units):  # not every GPU has all of them
     note = "multiprocessors x operations x clock"
     gg.fact(f"peak_{unit}", info.peak_flops(unit), unit="FLOP/s", note=note)
+gg.fact("clock_highest", info.sm_clock_hz, unit="Hz", note="as the driver gives it")
+gg.fact(
+    "peak_shared",
+    128 * info.sm_count * info.sm_clock_hz,
+    unit="B/s",
+    note="128 bytes x multiprocessors x clock",
+)
+
+for name, samples in levels.measure().items():
+    unit = "s" if name.startswith("latency") else "B/s"
+    gg.fact(name, float(np.median(samples)), unit=unit, samples=samples)
+
+long_runs = {name: sustained.sustain(name) for name in sustained.WORK}
+for kind in ("ends", "rates"):
+    gg.keep(kind, [run[kind] for run in long_runs.values()])
+for name, run in long_runs.items():
+    unit = "B/s" if name == "copy" else "FLOP/s"
+    second_half = run["rates"][len(run["rates"]) // 2 :]
+    note = "the first of many equal parts of a long run, after a rest"
+    gg.fact(f"burst_{name}", run["rates"][0], unit=unit, note=note)
+    note = "median of the second half of a long run"
+    gg.fact(f"sustained_{name}", float(np.median(second_half)), unit=unit, note=note)
+    gg.fact(f"clock_{name}", run["clock"], unit="Hz", note="as the driver gives it")
+    gg.fact(f"power_{name}", run["power"], unit="W", note="as the driver gives it")
+    gg.fact(f"held_{name}", run["held"], unit="text", note="as the driver gives it")
+shortest = min(run["ends"][-1] for run in long_runs.values())
+gg.fact("shortest_run", shortest, unit="s", note="the shortest of the long runs")
+gg.fact("power_limit", info.power_limit_w, unit="W", note="as the driver gives it")
 
 # %%
 # Memory bandwidth depends on the mix of reads and writes
@@ -168,6 +197,60 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # :measured:`ceiling_launch`. A ceiling says nothing about such kernels.
 
 # %%
+# Nearer memory is faster, and answers sooner
+# -------------------------------------------
+#
+# A kernel may read data again and again, from the L2 cache or from :term:`shared memory`. For the bandwidth,
+# all multiprocessors read as fast as they can. For the *latency*, one thread alone follows pointers: each
+# load brings the address of the next one, which cannot begin before. The addresses come in random order.
+#
+# .. list-table:: Bandwidth and latency
+#    :header-rows: 1
+#
+#    * - read from
+#      - on paper
+#      - all multiprocessors
+#      - one load
+#      - in clock cycles
+#    * - shared memory
+#      - :measured:`peak_shared`
+#      - :measured:`bandwidth_shared`
+#      - :measured:`latency_shared`
+#      - :measured:`cycles_shared`
+#    * - L2 cache
+#      -
+#      - :measured:`bandwidth_l2`
+#      - :measured:`latency_l2`
+#      - :measured:`cycles_l2`
+#    * - memory
+#      - :measured:`peak_memory`
+#      - :measured:`ceiling_read`
+#      - :measured:`latency_memory`
+#      - :measured:`cycles_memory`
+#
+# In one cycle the shared memory of a multiprocessor delivers 128 bytes. The cycles are those of the
+# highest clock, :measured:`clock_highest`.
+#
+# Bandwidth times latency is what must be on its way to keep the memory busy: :measured:`bytes_on_the_way`
+# for the memory of this GPU. One thread that waits for each load has eight bytes on their way. So a kernel
+# needs many threads, or several loads in each.
+#
+# .. kernel:: gpuguide.topics.know_your_gpu.levels
+#    :names: chase_source, read_source
+#    :fold: Following pointers, and reading again and again
+
+# draw
+for level in ("shared", "l2", "memory"):
+    cycles = facts[f"latency_{level}"].value * facts["clock_highest"].value
+    gg.fact(f"cycles_{level}", round(cycles), unit="1", note="latency x highest clock")
+_ = gg.fact(
+    "bytes_on_the_way",
+    ceilings.get("read").value * facts["latency_memory"].value,
+    unit="B",
+    note="ceiling of reading x latency of memory",
+)
+
+# %%
 # Result: tensor cores have peaks of their own
 # --------------------------------------------
 #
@@ -184,10 +267,7 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # equally fast on paper, and measured, too: BF16 reaches :measured:`ceiling_bf16_tensor`, FP16
 # :measured:`ceiling_fp16_tensor`.
 #
-# These are bursts of a few dozen products, and not what the GPU sustains. In the newest run the first of
-# :measured:`burst_length` products in FP16 ran at :measured:`burst_first` and the last one at
-# :measured:`burst_last`: we think that the GPU had come to its power limit. :evidence:`opinion`
-# :doc:`Benchmark well </gallery/measuring/benchmark_well>` multiplies for longer, and shows power and clock.
+# These are bursts. What the GPU sustains may be less.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios
@@ -213,12 +293,6 @@ for label, name in limits.items():
         f"{name}_share", share, unit="share", note="of the peak on paper"
     )
 _ = plot_ratios(shares, "share of the peak")
-# Of former runs no single samples are kept, so these are facts of the newest one.
-fp16 = ceilings.get("fp16_tensor")
-rates = [fp16.work / (ns / 1e9) for ns in fp16.samples_ns]
-gg.fact("burst_first", rates[0], unit="FLOP/s", note="the first product")
-gg.fact("burst_last", rates[-1], unit="FLOP/s", note="the last product")
-_ = gg.fact("burst_length", len(rates), unit="1", note="products in a row")
 
 # %%
 # .. finding::
@@ -227,6 +301,80 @@ _ = gg.fact("burst_length", len(rates), unit="1", note="products in a row")
 #    :measured:`fp32_share` in FP32 and :measured:`fp64_share` in FP64, the tensor cores
 #    :measured:`fp64_tensor_share` in FP64, :measured:`tf32_share` in TF32 and
 #    :measured:`fp16_tensor_share` in FP16.
+
+# %%
+# What the GPU sustains: clock and power
+# --------------------------------------
+#
+# This board may draw :measured:`power_limit`. At its limit a GPU lowers its clock. So here each kind of work
+# begins after a rest and goes on for at least :measured:`shortest_run`, on random numbers; only the
+# multiply-adds of the FP32 units are on whole numbers. The burst is the beginning, less than a hundredth of
+# the run.
+#
+# .. list-table:: Long runs
+#    :header-rows: 1
+#
+#    * - work
+#      - burst
+#      - sustained
+#      - clock
+#      - power
+#      - held back by
+#    * - copying
+#      - :measured:`burst_copy`
+#      - :measured:`sustained_copy`
+#      - :measured:`clock_copy`
+#      - :measured:`power_copy`
+#      - :measured:`held_copy`
+#    * - FP32, ordinary units
+#      - :measured:`burst_fp32`
+#      - :measured:`sustained_fp32`
+#      - :measured:`clock_fp32`
+#      - :measured:`power_fp32`
+#      - :measured:`held_fp32`
+#    * - FP64, tensor cores
+#      - :measured:`burst_fp64_tensor`
+#      - :measured:`sustained_fp64_tensor`
+#      - :measured:`clock_fp64_tensor`
+#      - :measured:`power_fp64_tensor`
+#      - :measured:`held_fp64_tensor`
+#    * - FP16, tensor cores
+#      - :measured:`burst_fp16_tensor`
+#      - :measured:`sustained_fp16_tensor`
+#      - :measured:`clock_fp16_tensor`
+#      - :measured:`power_fp16_tensor`
+#      - :measured:`held_fp16_tensor`
+#
+# Clock, power and what holds the clock back are the driver's answers during the second half. Its power is the
+# mean over the last second.
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import SERIES, describe
+
+runs = ("copying", "FP32 units", "FP64 tensor cores", "FP16 tensor cores")
+figure, ax = plt.subplots()
+words = []
+for i, name in enumerate(runs):
+    ends, rates = arrays["ends"][i], arrays["rates"][i]
+    ax.plot(ends, rates / rates[0], color=SERIES[i], label=name)
+    words.append(f"{name} ends at {rates[-1] / rates[0]:.2f}")
+ax.set(xlabel="seconds of work", ylabel="rate / that of the burst", ylim=(0, None))
+ax.legend(loc="lower right")
+describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
+
+# %%
+# .. finding::
+#
+#    Products in FP16 run at :measured:`burst_fp16_tensor` in a burst and at :measured:`sustained_fp16_tensor`
+#    in the end, with the clock at :measured:`clock_fp16_tensor`. Products in FP64 run at
+#    :measured:`burst_fp64_tensor` and :measured:`sustained_fp64_tensor`, copies at :measured:`burst_copy` and
+#    :measured:`sustained_copy`.
+#
+# .. kernel:: gpuguide.topics.know_your_gpu.sustained
+#    :names: multiply_adds_source
+#    :fold: The multiply-adds
 
 # %%
 # Which limit is yours: count operations per byte

@@ -258,7 +258,7 @@ print(x[:3], y_pinned[:3])
 # :doc:`made there </gallery/moving_data/data_where_it_is>`, or used again and again.
 #
 # .. kernel:: gpuguide.topics.transfers.convolution
-#    :names: convolve_fft_threads, with_copies, with_copies_pinned
+#    :names: with_copies, with_copies_pinned
 #    :fold: The convolutions, as they are timed
 #
 # .. kernel:: gpuguide.topics.transfers.product

@@ -53,6 +53,7 @@ _BLURS = {
     "ndimage": _BLURRED.format(result="again.get()"),
     "fft": _BLURRED.format(result="by_fft.get()"),
     "separable": _BLURRED.format(result="twice.get()"),
+    "fused": _BLURRED.format(result="in_one.get()"),
     "with_copies_pinned": _BLURRED.format(result="out_pinned"),
 }
 _POINTS = {
@@ -75,7 +76,7 @@ found[:] = 99
 """
 _LOOK_UPS = {
     "cupy": 'assert found.get().view("S8").tolist() == [b"fifteen", b"", b"cable"]',
-    **_each(_FOUND, "branching", "bucket", "bucket_of_8"),
+    **_each(_FOUND, "branching", "bucket", "bucket_of_8", "hash_table", "direct"),
 }
 
 _LARGER = """

@@ -1,5 +1,6 @@
-"""Convolution: what the check accepts and rejects, strips on all threads, and the calls of CuPy."""
+"""Convolution: what the check accepts and rejects, strips and SIMD, the kernel, and the calls of CuPy."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,16 +9,23 @@ import pytest
 import scipy.ndimage
 import scipy.signal
 
+from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics.convolution import check, cpu
 from gpuguide.topics.convolution import study as convolution
+from gpuguide.topics.convolution.kernels import ROWS, THREADS_PER_BLOCK, separable_simd
+from kernel_emulator import as_ctypes, build, needs_host_compiler
 
 
 def inputs(edge: int = 40, k: int = 5, *, exact: bool = False) -> tuple[np.ndarray, ...]:
-    return convolution._inputs(edge, k, np.random.default_rng(0), exact)
+    rng = np.random.default_rng(0)
+    if exact:
+        return whole((edge, edge), k)
+    image, column, row = (rng.random(shape, np.float32) for shape in ((edge, edge), k, k))
+    return image, np.outer(column, row), column, row
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (40, 33), (100, 64)])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (40, 33), (100, 64), (300, 513)])
 @pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 3), (15, 5), (4, 9)])
 def test_the_reference_is_the_convolution_of_scipy(shape: tuple[int, int], k: int, m: int) -> None:
     rng = np.random.default_rng(1)
@@ -65,12 +73,21 @@ def test_results_that_are_a_little_wrong_are_rejected(exact: bool) -> None:
         judge.compare(right[1:], prepared)
 
 
-def test_random_results_may_be_off_by_rounding_alone() -> None:
+def test_the_tolerance_is_that_of_rounding_whatever_the_signs() -> None:
     judge = check.ConvolutionCheck()
-    given = inputs(64, 15)
-    tolerance = judge.prepare(given)[2]
-    full = judge.prepare(given)[0]
+    image, weights, column, row = inputs(64, 15)
+    full, _, tolerance = judge.prepare((image, weights, column, row))
     assert tolerance < 1e-4 * full.max()
+    assert judge.prepare((-image, weights, column, row))[2] == pytest.approx(tolerance)
+
+
+def test_the_reference_of_other_inputs_is_made_anew() -> None:
+    judge = check.ConvolutionCheck()
+    first, second = inputs(), inputs(exact=True)
+    for given in (first, second, first):
+        full = judge.prepare(given)[0]
+        np.testing.assert_allclose(full, scipy.signal.convolve2d(given[0], given[1]), rtol=1e-4)
+        assert judge.prepare(tuple(x.copy() for x in given))[0] is full
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7, 64])
@@ -88,6 +105,84 @@ def test_strips_overlap_by_the_reach_of_the_kernel(
         out = np.full_like(image, np.nan)
         way(image, weights, column, row, out)
         np.testing.assert_allclose(out, expected, rtol=1e-5)
+
+
+# One pixel, less than a block or the kernel, whole blocks of 114 columns, and one more or less.
+SHAPES = [(1, 1), (1, 200), (200, 1), (7, 3), (16, 114), (17, 115), (15, 113), (31, 67), (40, 229)]
+
+
+def whole(shape: tuple[int, int], k: int) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(k + 1)
+    image, column, row = rng.integers(-1, 2, shape), rng.integers(1, 4, k), rng.integers(1, 4, k)
+    return tuple(x.astype(np.float32) for x in (image, np.outer(column, row), column, row))
+
+
+@needs_host_compiler()
+@pytest.mark.parametrize("k", [1, 3, 15, 63])
+def test_one_kernel_makes_both_passes_at_any_shape(k: int, tmp_path: Path) -> None:
+    """Run by the emulator, whose blocks have one axis."""
+    source = convolution.blur_source.replace("blockIdx.y", "(blockIdx.x / ACROSS)")
+    source = source.replace("blockIdx.x * COLUMNS", "(blockIdx.x % ACROSS) * COLUMNS")
+    parameters = (
+        "const float* image, const float* column, const float* row, float* out, int height, int width"
+    )
+    across = "#define ACROSS ((width + COLUMNS - 1) / COLUMNS)\n"
+    library = build(defines(k) + across + source, {"blur": parameters}, tmp_path)
+    for height, width in SHAPES:
+        image, _, column, row = whole((height, width), k)
+        guarded = np.full(height * width + 512, np.nan, np.float32)
+        out = guarded[256:-256].reshape(height, width)
+        blocks = -(-width // (THREADS_PER_BLOCK - k + 1)) * -(-height // ROWS)
+        launched = (blocks, THREADS_PER_BLOCK, image, column, row, out, np.int32(height), np.int32(width))
+        assert library.run_blur(*launched[:2], *map(as_ctypes, launched[2:])) == 0
+        np.testing.assert_array_equal(out, check.same(check.convolved(image, column, row), image.shape))
+        assert np.isnan([guarded[:256], guarded[-256:]]).all()
+
+
+@needs_compilers()
+@pytest.mark.parametrize("k", [3, 15, 63])
+def test_all_sums_of_one_kernel_stay_in_registers(k: int) -> None:
+    facts = raw_facts(defines(k) + convolution.blur_source, "blur")
+    assert (facts.spills, facts.stack_bytes) == (0, 0)
+    assert facts.count("fma") == 2 * k * ROWS
+    assert facts.registers <= 64
+
+
+def defines(k: int) -> str:
+    options = convolution.blur_kernel(k).options
+    return "".join(f"#define {option[2:].replace('=', ' ')}\n" for option in options)
+
+
+@pytest.mark.parametrize("k", [1, 3, 15])
+def test_the_loop_with_simd_is_right_at_any_shape(k: int) -> None:
+    for shape in SHAPES:
+        given = whole(shape, k)
+        out = np.full(shape, np.nan, np.float32)
+        separable_simd(*given, out)
+        np.testing.assert_array_equal(out, check.same(check.convolved(given[0], *given[2:]), shape))
+
+
+@pytest.mark.parametrize("k", [1, 3, 15])
+def test_the_weights_are_turned_for_pytorch(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def conv2d(pixels: Any, turned: Any, padding: tuple[int, int]) -> Any:
+        padded = np.pad(pixels[0, 0], [(n, n) for n in padding])
+        return scipy.signal.correlate2d(padded, turned[0, 0], "valid")[None, None].view(Tensor)
+
+    functional = SimpleNamespace(conv2d=conv2d)
+    fake = SimpleNamespace(from_numpy=lambda x: x.view(Tensor), nn=SimpleNamespace(functional=functional))
+    monkeypatch.setattr(cpu, "pytorch", lambda: fake)
+    given = inputs(33, k)
+    judge = check.ConvolutionCheck()
+    prepared = judge.prepare(given)
+    for way in (cpu.direct_torch, cpu.separable_torch):
+        judge.compare(way(*given), prepared)
+
+
+class Tensor(np.ndarray):
+    """As much of PyTorch's tensor as its conv2d needs here."""
+
+    def numpy(self) -> Any:
+        return np.array(self)
 
 
 class OnDevice(np.ndarray):
@@ -111,16 +206,10 @@ def scipy_for_cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
     def on_device(function: Any) -> Any:
         return lambda *args, **options: function(*args, **options).view(OnDevice)
 
+    names = ("convolve2d", "correlate2d", "fftconvolve", "convolve", "convolve1d")
     modules = {
-        "signal": SimpleNamespace(
-            **{
-                name: on_device(getattr(scipy.signal, name))
-                for name in ("convolve2d", "correlate2d", "fftconvolve")
-            }
-        ),
-        "ndimage": SimpleNamespace(
-            **{name: on_device(getattr(scipy.ndimage, name)) for name in ("convolve", "convolve1d")}
-        ),
+        module: SimpleNamespace(**{name: on_device(getattr(of, name)) for name in names if hasattr(of, name)})
+        for module, of in {"signal": scipy.signal, "ndimage": scipy.ndimage}.items()
     }
     fake = SimpleNamespace(
         asarray=lambda x: np.array(x).view(OnDevice),
@@ -129,11 +218,7 @@ def scipy_for_cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
         cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
     )
     monkeypatch.setattr(convolution, "cupyx_scipy", modules.__getitem__)
-    monkeypatch.setattr(convolution, "cupy", lambda: fake)
-
-
-SAME = ("convolve2d_same", "correlate2d_turned", "ndimage_convolve", "fftconvolve_same", "two_passes")
-WAYS = (*SAME, "convolve2d_full")
+    monkeypatch.setattr(convolution, "cp", fake)
 
 
 @pytest.mark.usefixtures("scipy_for_cupyx")
@@ -143,7 +228,7 @@ def test_every_way_on_the_gpu_makes_the_same_calls_as_scipy_would(k: int, exact:
     given = inputs(33, k, exact=exact)
     judge = check.ConvolutionCheck()
     prepared = judge.prepare(given)
-    for name in WAYS:
+    for name in ("convolve2d", "convolve2d_full", "correlate2d", "ndimage", "fft", "separable"):
         judge.compare(np.array(getattr(convolution, name)(*given)), prepared)
     for copying in (convolution.with_copies, convolution.with_copies_pinned):
         out = np.full_like(given[0], np.nan)
@@ -151,76 +236,11 @@ def test_every_way_on_the_gpu_makes_the_same_calls_as_scipy_would(k: int, exact:
         judge.compare(out, prepared)
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_the_calls_say_what_they_take(name: str) -> None:
-    image, weights, column, row = inputs()
-    call = getattr(convolution, name)
-    for wrong in (image.astype("float64"), image[0], None):
-        with pytest.raises(ArgumentError, match=r"image must be an? .*array.*; got"):
-            call(wrong, weights, column, row)
-    with pytest.raises(ArgumentError, match=r"weights must be a .*array; got shape \(5, 5\), float64"):
-        call(image, weights.astype("float64"), column, row)
-    with pytest.raises(ArgumentError, match=r"row must be a float32 array of shape \(5,\); got shape \(4,\)"):
-        call(image, weights, column, row[1:])
-
-
-@pytest.mark.usefixtures("scipy_for_cupyx")
-def test_what_is_compiled_beforehand_are_the_kernels_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    for name in ("ndimage_convolve", "two_passes"):
-        way = getattr(convolution, name)
-        monkeypatch.setattr(convolution, name, lambda *given, way=way: seen.append(way(*given).size))
-    monkeypatch.setattr(convolution, "cupy", lambda: SimpleNamespace(zeros=np.zeros, ones=np.ones))
-    convolution.compile_kernels()
-    assert seen == [64 * 64] * 2 * len(convolution.KERNEL_SIZES)
-
-
-def test_the_parts_of_cupyx_are_imported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convolution, "import_module", lambda name: name)
-    assert convolution.cupyx_scipy.__wrapped__("signal") == "cupyx.scipy.signal"
-
-
-def test_an_empty_image_stays_empty() -> None:
-    given = inputs(0)
-    for name in SAME:
-        assert getattr(convolution, name)(*given).shape == (0, 0)
-
-
-def test_the_reference_of_other_inputs_is_made_anew() -> None:
-    judge = check.ConvolutionCheck()
-    first, second = inputs(), inputs(exact=True)
-    for given in (first, second, first):
-        full = judge.prepare(given)[0]
-        np.testing.assert_allclose(full, scipy.signal.convolve2d(given[0], given[1]), rtol=1e-4)
-        assert judge.prepare(tuple(x.copy() for x in given))[0] is full
-
-
-def test_signs_do_not_narrow_what_rounding_may_do() -> None:
-    image, weights, column, row = inputs()
-    judge = check.ConvolutionCheck()
-    plain = judge.prepare((image, weights, column, row))[2]
-    assert judge.prepare((-image, weights, column, row))[2] == pytest.approx(plain)
-
-
 def test_sizes_are_squares_and_kernels_have_a_middle() -> None:
     with pytest.raises(ArgumentError, match=r"pixels that is the square; got 5"):
-        convolution.study().make_inputs(5, exact=True)
+        convolution.image.make_inputs(5, exact=True)
     with pytest.raises(ArgumentError, match="weights that is the square of an odd number; got 16"):
-        convolution.by_kernel_study().make_inputs(16, exact=True)
-
-
-def test_the_source_s_size_and_dtype_are_measured() -> None:
-    study = convolution.study()
-    assert study.dtype == "float32"
-    assert (convolution.K, study.sizes) == (15, (2048**2,))
-    assert {3**2, 63**2} <= set(convolution.by_kernel_study().sizes)
-
-
-def test_the_products_are_those_of_all_weights_or_of_two_passes() -> None:
-    study = convolution.by_kernel_study()
-    for name, per_pixel in (("ndimage", 225), ("separable", 30)):
-        (work,) = study.variant(name).counted(15**2, np.dtype("float32"), None)
-        assert work.count == per_pixel * convolution.EDGE**2
+        convolution.by_kernel.make_inputs(16, exact=True)
 
 
 @pytest.mark.usefixtures("scipy_for_cupyx")
@@ -234,11 +254,3 @@ def test_rounding_errors_are_those_of_single_precision() -> None:
 def test_scipy_is_timed_on_the_image_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convolution, "EDGE", 64)
     assert len(convolution.time_scipy(2)) == 2
-
-
-# Importing cupyx.scipy.signal warns of a part of CuPy that is not used here.
-@pytest.mark.filterwarnings("ignore:cupyx.jit.rawkernel is experimental:FutureWarning")
-@pytest.mark.gpu
-def test_all_ways_agree_on_the_gpu_at_awkward_sizes() -> None:
-    assert not convolution.study().check_all((0, 15**2, 33**2, 100**2, 257**2)).skipped
-    assert not convolution.by_kernel_study().check_all((1, 9, 17**2)).skipped

@@ -1,17 +1,17 @@
-"""Memory by mixes of reads and writes: kernels, checks, traffic."""
+"""Memory by mixes of reads and writes, levels of memory, and long runs: what their kernels promise."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from compile_lane import needs_compilers, numba_facts
-from gpuguide.topics.know_your_gpu import kernels
+from compile_lane import needs_compilers, numba_facts, raw_facts
+from gpuguide.topics.know_your_gpu import kernels, levels, sustained
 from gpuguide.topics.know_your_gpu import study as know_your_gpu
 
 
 def test_one_array_can_be_had_in_three_ways() -> None:
-    a, b = know_your_gpu.study().make_inputs(4 * 100_000, exact=False)
+    a, b = know_your_gpu.mixes.make_inputs(4 * 100_000, exact=False)
     assert bool((np.maximum(a, b) == a).all())
     assert bool((a == np.arange(100_000) % 2**24).all())
     assert bool((b < a)[1:].all()), "the second array alone must not be the answer"
@@ -40,15 +40,29 @@ def test_kernels_compile(kernel: Callable[..., None], arrays: int, loads: int, s
     assert facts.count("cvt.rn.f64") == 0, "no double precision by accident"
 
 
-def test_the_traffic_follows_from_the_bytes() -> None:
-    float32 = np.dtype("float32")
-    counts = [
-        (traffic.bytes_read, traffic.bytes_written)
-        for traffic in (
-            know_your_gpu.write_traffic(4096, float32),
-            know_your_gpu.copy_traffic(4096, float32),
-            know_your_gpu.two_to_one_traffic(4096, float32),
-            know_your_gpu.read_traffic(2**20, float32),
-        )
-    ]
-    assert counts == [(0, 4096), (4096, 4096), (8192, 4096), (2**20, 256)]
+@needs_compilers()
+def test_a_chase_does_nothing_but_wait_for_loads() -> None:
+    """None of them from the L1 cache, and none with arithmetic in between."""
+    facts = raw_facts(levels.chase_source, "chase")
+    assert facts.count("ld.global.cg.u64") == 17  # sixteen in a turn, and one for the rest
+    assert facts.count("ld.global") - facts.count("ld.global.cg") == 1  # where it begins
+    facts = raw_facts(levels.chase_source, "chase_shared")
+    assert facts.count("ld.shared") == 17
+    assert facts.count("add") <= 8
+
+
+@needs_compilers()
+@pytest.mark.parametrize(("name", "loads"), [("read_l2", "ld.global.cg.v4"), ("read_shared", "ld.shared.v4")])
+def test_kernels_that_read_fill_a_multiprocessor(name: str, loads: str) -> None:
+    facts = raw_facts(levels.read_source, name)
+    assert facts.spills == 0
+    assert facts.registers * levels.THREADS * levels.BLOCKS_PER_MULTIPROCESSOR <= 65_536
+    assert facts.count(loads) >= 4
+
+
+@needs_compilers()
+def test_multiply_adds_are_all_there() -> None:
+    facts = raw_facts(sustained.multiply_adds_source, "multiply_adds")
+    assert facts.count("fma.rn.f32") == sustained.CHAINS * sustained.REPEATS
+    assert facts.spills == 0
+    assert sustained.REPEATS * sustained.TURNS % 2 == 1, "or chains end where they began"

@@ -8,30 +8,34 @@ import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts
-from gpuguide.errors import ArgumentError, MismatchError
 from gpuguide.topics.sparse_lookup import dictionary, kernels, kernels_cpu, sectors
 from gpuguide.topics.sparse_lookup import study as sparse_lookup
 
-KERNELS = ("branching", "branchless", "four_per_thread", "shared_top", "bucket")
+KERNELS = ("branching", "branchless", "four_per_thread", "shared_top", "bucket", "hash_table", "direct")
 
 
 def test_kernels_find_every_key_in_dictionaries_of_any_size(fresh_python: Callable[..., str]) -> None:
     """One key, powers of two and their neighbours, and just around the samples in shared memory."""
     snippet = """
 import numpy as np
-from gpuguide.topics.sparse_lookup import study as sparse_lookup
-from gpuguide.topics.sparse_lookup.dictionary import bucket_starts, lookup_reference
+from gpuguide.topics.sparse_lookup import dictionary, kernels, study as sparse_lookup
 for m in (1, 3, 8, 1023, 1024, 1025, 2049):
-    keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
-    words = np.arange(10, 10 + m, dtype=np.uint64)
+    own = dictionary.SparseDictionary(np.arange(3, 3 + 2 * m, 2, dtype=np.int32))
+    sparse_lookup.example_dictionary = lambda: own
     near = np.unique(np.linspace(-2, 2 * m + 200, 40).astype(np.int32))
-    queries = np.concatenate([near, keys[:1], keys[-1:]])
-    expected = lookup_reference(np.where(queries < 0, 0, queries), keys, words)
-    tables = bucket_starts(keys, 6), bucket_starts(keys, 3)
-    for name in ("branching", "branchless", "four_per_thread", "shared_top", "bucket", "bucket_of_8"):
-        out = np.full(queries.size, 99, np.uint64)
-        getattr(sparse_lookup, f"lookup_{name}")(queries, keys, words, *tables, out)
-        assert (out == expected).all(), (name, m, queries[out != expected])
+    queries = np.concatenate([near, own.keys[:1], own.keys[-1:]])
+    expected = dictionary.lookup_reference(np.where(queries < 0, 0, queries), own.keys, own.words)
+    arrays = queries, own.keys, own.words, own.coarse, own.fine
+    for variant in sparse_lookup.lookup.variants:
+        if variant.grid:
+            out = np.full(queries.size, 99, np.uint64)
+            variant.on(queries.size, (*arrays, out))()
+            assert (out == expected).all(), (variant.name, m, queries[out != expected])
+    slots, slot_words = (np.zeros_like(x) for x in own.hashed)
+    kernels.insert[-(-m // 32), 32](own.keys, own.words, slots, slot_words)
+    out = np.full(queries.size, 99, np.uint64)
+    kernels.hash_table[1, queries.size](queries, slots, slot_words, out)
+    assert (out == expected).all(), ("insert", m)
 print("all right")
 """
     assert fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1") == "all right\n"
@@ -52,15 +56,6 @@ def test_the_dictionary_is_sparse_and_sorted() -> None:
     assert bool((np.diff(keys) > 0).all())
 
 
-def test_the_table_of_buckets_says_where_keys_stand() -> None:
-    example = dictionary.example_dictionary()
-    keys, places = example.keys, np.arange(example.keys.size)
-    for starts, bits in ((example.coarse, dictionary.COARSE_BITS), (example.fine, dictionary.FINE_BITS)):
-        assert (starts[0], starts[-1]) == (0, keys.size)
-        buckets = keys >> bits
-        assert bool(((starts[buckets] <= places) & (places < starts[buckets + 1])).all())
-
-
 @pytest.mark.parametrize("alone_below", [0, 10**6])
 @pytest.mark.parametrize("n", [1, 6, 1009])
 def test_the_look_up_on_all_threads_asks_for_every_query(
@@ -71,57 +66,29 @@ def test_the_look_up_on_all_threads_asks_for_every_query(
     queries = np.arange(n, dtype=np.int32)
     keys, words = queries[::2], np.arange(1, 1 + -(-n // 2), dtype=np.uint64)
     out = np.full(n, 99, np.uint64)
-    dictionary.lookup_numpy_threads(queries, keys, words, None, None, out)
+    dictionary.numpy_threads(queries, keys, words, None, None, out)
     assert out.tolist() == [0 if q % 2 else q // 2 + 1 for q in range(n)]
 
 
 @pytest.mark.parametrize("m", [1, 2, 9, 1023])
-def test_the_loop_on_the_cpu_finds_every_key_and_nothing_else(m: int) -> None:
+def test_the_loops_on_the_cpu_find_every_key_and_nothing_else(m: int) -> None:
     """Queries below, between and beyond the keys, and the ends of every bucket."""
-    keys = np.arange(3, 3 + 2 * m, 2, dtype=np.int32)
-    words = np.arange(10, 10 + m, dtype=np.uint64)
+    own = dictionary.SparseDictionary(np.arange(3, 3 + 2 * m, 2, dtype=np.int32))
     queries = np.arange(-70, 2 * m + 200, dtype=np.int32)
-    tables = dictionary.bucket_starts(keys, 6), dictionary.bucket_starts(keys, 3)
-    out = np.full(queries.size, 99, np.uint64)
-    kernels_cpu.bucket_cpu_loop(queries, keys, words, *tables, out)
-    expected = dictionary.lookup_reference(np.where(queries < 0, 0, queries), keys, words)
-    assert out.tolist() == expected.tolist()
-    for arrays in ((words, out[:-1]), (words[:-1], out)):
-        with pytest.raises(ValueError, match="a word for each key, and an output for each query"):
-            kernels_cpu.bucket_cpu_loop(queries, keys, arrays[0], *tables, arrays[1])
-
-
-def test_the_gpu_is_held_against_numpy_and_against_the_best_loop_on_all_cpu_threads() -> None:
-    study = sparse_lookup.study()
-    sides = {v.name: (v.label, v.threads) for v in study.variants if v.device == "cpu"}
-    assert sides.pop("python_dict") == ("Python dict", 1)
-    assert sides == {
-        "numpy": ("NumPy, one thread", 1),
-        "numpy_threads": ("NumPy, all threads", dictionary.THREADS),
-        "cpu_buckets": ("CPU buckets of 8, all threads", dictionary.THREADS),
-    }
-    assert study.variant("numpy").max_size == 10**6
+    expected = dictionary.lookup_reference(np.where(queries < 0, 0, queries), own.keys, own.words)
+    for loop, arrays in (
+        (kernels_cpu.bucket_cpu_loop, (own.keys, own.words, own.coarse, own.fine)),
+        (kernels_cpu.hash_table_loop, own.hashed),
+        (kernels_cpu.direct_loop, own.by_number),
+    ):
+        out = np.full(queries.size, 99, np.uint64)
+        loop(queries, *arrays, out)
+        assert out.tolist() == expected.tolist()
 
 
 def test_about_half_of_the_queries_are_keys() -> None:
-    study = sparse_lookup.study()
-    queries, keys, *_ = study.make_inputs(10**4, exact=False)
+    queries, keys, *_ = sparse_lookup.lookup.make_inputs(10**4, exact=False)
     assert 0.5 <= np.isin(queries, keys).mean() <= 0.6
-
-
-def test_a_dictionary_has_at_least_one_key() -> None:
-    ints, words = np.zeros(3, np.int32), np.zeros(3, np.uint64)
-    with pytest.raises(ArgumentError, match="at least one key"):
-        sparse_lookup.lookup_bucket(ints, ints[:0], words[:0], ints, ints, words)
-
-
-def test_a_mismatch_names_the_first_wrong_look_up() -> None:
-    check = dictionary.LookupCheck()
-    prepared = check.prepare((np.array([7, 8]), np.array([7]), np.array([42], np.uint64)))
-    with pytest.raises(MismatchError, match="1 of 2 look-ups are wrong, the first at 1: expected 0, got 5"):
-        check.compare(np.array([42, 5], np.uint64), prepared)
-    with pytest.raises(MismatchError, match="shape"):
-        check.compare(np.array([42], np.uint64), prepared)
 
 
 @needs_compilers()
@@ -130,16 +97,15 @@ def test_kernels_share_what_they_should(name: str) -> None:
     from numba import int32, int64, uint64
 
     words = uint64[::1]
-    middle = {"branching": (), "bucket": (int32[::1], int64)}.get(name, (int64,))
-    facts = numba_facts(getattr(kernels, name), (int32[::1], int32[::1], words, *middle, words))
+    middle = {
+        "branching": (int32[::1], words),
+        "bucket": (int32[::1], words, int32[::1], int64),
+        "hash_table": (int32[::1], words),
+        "direct": (words,),
+    }.get(name, (int32[::1], words, int64))
+    facts = numba_facts(getattr(kernels, name), (int32[::1], *middle, words))
     assert facts.shared_bytes == (1023 * 4 if name == "shared_top" else 0)
-
-
-def test_the_traffic_is_no_more_than_the_whole_dictionary() -> None:
-    few, many = (sparse_lookup.lookup_traffic(n, np.dtype("int32")) for n in (10, 10**8))
-    assert few.bytes_read == 10 * 4 + 20 * 10 * 4 + 10 * 8
-    assert many.bytes_read == 10**8 * 4 + 10**6 * 12
-    assert many.bytes_written == 8 * 10**8
+    assert facts.count("cvt.rn.f64") == 0, "a word keeps all of its bits only as an integer"
 
 
 def test_sectors_of_a_warp_are_counted_once_for_each_load() -> None:
@@ -155,19 +121,15 @@ def test_sectors_of_a_warp_are_counted_once_for_each_load() -> None:
 
 
 def test_sorted_queries_touch_fewer_sectors_and_so_do_buckets() -> None:
-    queries, keys, _, coarse, fine = sparse_lookup.study().make_inputs(10**6, exact=False)
+    queries, keys, _, coarse, fine = sparse_lookup.lookup.make_inputs(10**6, exact=False)
     some, in_order = queries[: 2**12], np.sort(queries)[: 2**12]
     scattered = sectors.sectors_per_query(some, keys)
     assert 14 < scattered < 16
     in_coarse = sectors.sectors_per_query(some, keys, coarse, dictionary.COARSE_BITS)
-    assert sectors.sectors_per_query(some, keys, fine, dictionary.FINE_BITS) < in_coarse < scattered / 2
+    in_fine = sectors.sectors_per_query(some, keys, fine, dictionary.FINE_BITS)
+    hashed = sectors.sectors_per_probed_query(some, dictionary.example_dictionary().hashed[0])
+    assert hashed < in_fine < in_coarse < scattered / 2
     assert sectors.sectors_per_query(in_order, keys) < scattered / 3
-
-
-def test_a_word_keeps_all_of_its_bits() -> None:
-    """Numba would make a float64 of a word that begins as a bare 0, and lose the lowest bits."""
-    for name in KERNELS:
-        assert "word = 0" not in inspect.getsource(getattr(kernels, name).py_func)
 
 
 def test_the_page_shows_the_kernel_that_is_measured() -> None:

@@ -184,7 +184,7 @@ def test_slow_calls_are_checked_and_timed_once(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_convolution_from_pinned_memory_copies_straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convolution, "convolve_on_gpu", on_device(convolution.convolve_direct))
+    monkeypatch.setattr(convolution, "convolve2d_full", on_device(convolution.convolve_direct))
     rng = np.random.default_rng(0)
     image, kernel = convolution.image_and_kernel(17**2, np.dtype("f8"), rng, exact=True)
     right = convolution.convolve_direct(image, kernel)

@@ -1,9 +1,10 @@
-"""Kernels that look words up in a sorted dictionary, each as the page shows it."""
+"""Kernels that look words up in a sorted dictionary and in tables, each as the page shows it."""
 
 import numpy as np
 from numba import cuda
 
 N_SAMPLES = 1023  # the keys that the first ten steps of a search can meet
+HASH_FACTOR = 2_654_435_769  # 2**32 divided by the golden ratio
 
 
 @cuda.jit
@@ -115,3 +116,43 @@ def bucket(queries, keys, words, starts, bits, out):
                 else:
                     high = middle
         out[i] = word
+
+
+@cuda.jit(device=True)
+def first_slot(key, n_slots):
+    """Return where the look-up of a key begins: the product scatters keys that are neighbours."""
+    return (np.int64(key) * HASH_FACTOR & 0xFFFFFFFF) * n_slots >> 32
+
+
+@cuda.jit
+def insert(keys, words, slots, slot_words):
+    """Each thread puts its key into the first free slot; of several threads only one gets it."""
+    i = cuda.grid(1)
+    if i < keys.size:
+        at = first_slot(keys[i], slots.size)
+        while cuda.atomic.cas(slots, at, 0, keys[i]) != 0:  # 0: the slot was free
+            at = at + 1 if at + 1 < slots.size else 0
+        slot_words[at] = words[i]
+
+
+@cuda.jit
+def hash_table(queries, slots, slot_words, out):
+    """Each thread goes from slot to slot until it meets its query, or a free slot."""
+    i = cuda.grid(1)
+    if i < queries.size:
+        query = queries[i]
+        at = first_slot(query, slots.size)
+        key = slots[at]
+        while key and key != query:  # 0 is a free slot
+            at = at + 1 if at + 1 < slots.size else 0
+            key = slots[at]
+        out[i] = slot_words[at] if key == query else np.uint64(0)
+
+
+@cuda.jit
+def direct(queries, table, out):
+    """Each thread reads the word at its query's number; where the number is no key, that is 0."""
+    i = cuda.grid(1)
+    if i < queries.size:
+        query = queries[i]
+        out[i] = table[query] if 0 <= query < table.size else np.uint64(0)

@@ -1,26 +1,17 @@
 """Counts on the host how many sectors of memory the warps of a search touch."""
 
-from __future__ import annotations
-
 import numpy as np
+
+from gpuguide.topics.sparse_lookup.dictionary import first_slots
 
 SECTOR = 32  # bytes
 _WARP = 32
 
 
-def sectors_per_query(
-    queries: np.ndarray, keys: np.ndarray, starts: np.ndarray | None = None, bits: int = 0
-) -> float:
-    """Walk the search of each query and count: a load of a warp counts its different sectors.
-
-    Keys, and the words of those that are found, are counted, and with `starts` the table of buckets of
-    2**bits numbers. Queries and results lie side by side and are left out. The number of queries is a
-    multiple of 32.
-
-    >>> queries, keys = np.full(32, 5, np.int32), np.arange(1, 8, dtype=np.int32)
-    >>> sectors_per_query(queries, keys) * 32  # a warp that looks for one key: three steps and the word
-    4.0
-    """
+def sectors_per_query(queries, keys, starts=None, bits=0):
+    """Walk the search of each query and count: a load of a warp counts its different sectors."""
+    # Queries and results lie side by side, and are left out. `starts` is the table of buckets of 2**bits
+    # numbers. The number of queries is a multiple of 32.
     n = queries.size
     low, high = np.zeros(n, np.int64), np.full(n, keys.size)
     n_sectors = 0
@@ -44,7 +35,18 @@ def sectors_per_query(
     return (n_sectors + sectors_touched(8 * word, found)) / n
 
 
-def sectors_touched(address: np.ndarray, active: np.ndarray) -> int:
+def sectors_per_probed_query(queries, slots):
+    """Count the same for a hash table: the slots that a query meets, and the word of one that is a key."""
+    at, n_sectors = first_slots(queries, slots.size), 0
+    searching = np.ones(queries.size, bool)
+    while searching.any():
+        n_sectors += sectors_touched(4 * at, searching)
+        searching &= (slots[at] != queries) & (slots[at] != 0)
+        at = np.where(searching, (at + 1) % slots.size, at)
+    return (n_sectors + sectors_touched(8 * at, slots[at] == queries)) / queries.size
+
+
+def sectors_touched(address, active):
     """Add up the different sectors of each warp's active threads."""
     touched = np.sort(np.where(active, address // SECTOR, -1).reshape(-1, _WARP), axis=1)
     new = np.diff(touched, axis=1, prepend=-1) != 0
