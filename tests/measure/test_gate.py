@@ -77,95 +77,76 @@ def test_awkward_sizes_pass(n):
     assert len(check(n=n)) == 2
 
 
+def but_the_last(x, out):
+    out[:-1] = x[:-1] + 1
+
+
+def shifted(x, out):
+    out[1:] = x[:-1] + 1
+    out[0] = x[0] + 1
+
+
+def changing_its_input(x, out):
+    add_one(x, out)
+    x[7] = 99
+
+
+def in_place_but_one(x):
+    x += 1
+    x[3] += 1
+
+
+def beside(array, offset):
+    """The element at an offset from the first one, outside of the array too."""
+    address = array.ctypes.data + array.itemsize * offset
+    return np.ctypeslib.as_array((np.ctypeslib.ctypes.c_float * 1).from_address(address))
+
+
+RETURNED = {"allocates": True}
+WRONG = {
+    "writes nothing": (lambda x, out: None, {}, r"it wrote nothing\. 1,000 of 1,000 elements are wrong"),
+    "the first": (wrong_at(0), {}, "1 of 1,000 elements are wrong, the first at index 0:"),
+    "one in between": (wrong_at(500), {}, "1 of 1,000 elements are wrong, the first at index 500:"),
+    "the last": (wrong_at(999), {}, "1 of 1,000 elements are wrong, the first at index 999:"),
+    "left out": (but_the_last, {}, "index 999: expected .*, got nan"),
+    "shifted": (shifted, {}, "elements are wrong"),
+    "infinite": (wrong_at(5, amount=np.inf), {}, "got inf; largest difference inf"),
+    "changes its input": (changing_its_input, {}, r"changed input 0 at flat index 7\. .* mutates=True"),
+    "in place": (in_place_but_one, {"mutates": True}, "index 3"),
+    "another dtype": (lambda x: (x + 1).astype("f8"), RETURNED, r"got \(1000,\), float64"),
+    "another shape": (lambda x: (x + 1).reshape(10, 100), RETURNED, r"got \(10, 100\), float32"),
+    "a shorter one": (lambda x: (x + 1)[:-1], RETURNED, r"got \(999,\), float32"),
+    "no array": (lambda x: (x + 1).tolist(), RETURNED, r"a returned NumPy array; got builtins\.list"),
+}
+
+
 @pytest.mark.parametrize("kind", ["exact", "random"])
-class TestRejects:
-    """Each wrong variant, by each of the two checks alone."""
+@pytest.mark.parametrize("what", WRONG)
+def test_each_wrong_variant_is_rejected_by_each_check_alone(kind, what):
+    call, options, message = WRONG[what]
+    with pytest.raises(MismatchError, match=message):
+        check(call, kinds=[kind], **options)
 
-    def test_a_variant_that_writes_nothing(self, kind):
-        with pytest.raises(MismatchError, match=r"it wrote nothing\. 1,000 of 1,000 elements are wrong"):
-            check(lambda x, out: None, kinds=[kind])
 
-    @pytest.mark.parametrize("index", [0, N // 2, N - 1])
-    def test_one_wrong_element(self, kind, index):
-        with pytest.raises(
-            MismatchError, match=rf"1 of 1,000 elements are wrong, the first at index {index}:"
-        ):
-            check(wrong_at(index), kinds=[kind])
-
-    def test_one_element_left_out(self, kind):
-        def call(x, out):
-            out[:-1] = x[:-1] + 1
-
-        with pytest.raises(MismatchError, match=r"index 999: expected .*, got nan"):
-            check(call, kinds=[kind])
-
-    def test_a_shift_by_one(self, kind):
-        def call(x, out):
-            out[1:] = x[:-1] + 1
-            out[0] = x[0] + 1
-
-        with pytest.raises(MismatchError, match="elements are wrong"):
-            check(call, kinds=[kind])
-
-    def test_infinity_where_the_reference_has_none(self, kind):
-        with pytest.raises(MismatchError, match=r"got inf; largest difference inf"):
-            check(wrong_at(5, amount=np.inf), kinds=[kind])
-
-    @pytest.mark.parametrize(("offset", "side"), [(-1, "before"), (N, "after")])
+@pytest.mark.parametrize("kind", ["exact", "random"])
+@pytest.mark.parametrize(("offset", "side"), [(-1, "before"), (N, "after")])
+class TestBesideTheArrays:
     @pytest.mark.parametrize("argument", [0, 1])
-    def test_a_write_beside_an_array(self, kind, offset, side, argument):
+    def test_writing(self, kind, offset, side, argument):
         def call(*arrays):
             add_one(*arrays)
-            outside = np.lib.stride_tricks.as_strided(arrays[argument], (1,), (0,))
-            address = arrays[argument].ctypes.data + 4 * offset
-            outside = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_float * 1).from_address(address))
-            outside[0] = 1
+            beside(arrays[argument], offset)[0] = 1
 
         name = ("input 0", "the output")[argument]
         with pytest.raises(MismatchError, match=f"it wrote outside its arrays, {side} {name}"):
             check(call, kinds=[kind])
 
-    @pytest.mark.parametrize("offset", [-1, N])
-    def test_a_read_beside_an_array(self, kind, offset):
+    def test_reading(self, kind, offset, side):
         def call(x, out):
-            address = x.ctypes.data + 4 * offset
-            outside = np.ctypeslib.as_array((np.ctypeslib.ctypes.c_float * 1).from_address(address))
-            out[...] = x.sum(dtype=np.float64) + float(outside[0])
+            out[...] = x.sum(dtype=np.float64) + float(beside(x, offset)[0])
 
         with pytest.raises(MismatchError, match=r"got (nan|inf)"):
             check(call, kinds=[kind], plan=SUM)
-
-    def test_changed_inputs(self, kind):
-        def call(x, out):
-            add_one(x, out)
-            x[7] = 99
-
-        with pytest.raises(MismatchError, match=r"it changed input 0 at flat index 7\. .* mutates=True"):
-            check(call, kinds=[kind])
-
-    @pytest.mark.parametrize(
-        ("call", "got"),
-        [
-            (lambda x: (x + 1).astype("float64"), r"\(1000,\), float64"),
-            (lambda x: (x + 1).reshape(10, 100), r"\(10, 100\), float32"),
-            (lambda x: (x + 1)[:-1], r"\(999,\), float32"),
-        ],
-    )
-    def test_a_returned_array_of_another_dtype_or_shape(self, kind, call, got):
-        with pytest.raises(MismatchError, match=rf"expected .* \(1000,\), dtype float32; got {got}"):
-            check(call, allocates=True, kinds=[kind])
-
-    def test_something_returned_that_is_no_array(self, kind):
-        with pytest.raises(MismatchError, match=r"expected a returned NumPy array; got builtins\.list"):
-            check(lambda x: (x + 1).tolist(), allocates=True, kinds=[kind])
-
-    def test_a_wrong_element_by_a_variant_that_mutates(self, kind):
-        def call(x):
-            x += 1
-            x[3] += 1
-
-        with pytest.raises(MismatchError, match="index 3"):
-            check(call, mutates=True, kinds=[kind])
 
 
 def test_twice_the_tolerance_fails_and_half_of_it_passes():
@@ -222,60 +203,57 @@ def test_an_index_of_two_dimensions_is_named_as_such():
         check(call, plan={"inputs": inputs})
 
 
-class TestReference:
-    """A reference that nothing can be compared with is rejected too."""
+def integers(n, dtype, rng, exact):
+    return (rng.integers(90, 100, n).astype(dtype),)
 
-    @staticmethod
-    def integers(n, dtype, rng, exact):
-        return (rng.integers(90, 100, n).astype(dtype),)
 
-    def overflow(self, reference, dtype="int8", output=None):
-        plan = {"inputs": self.integers, "reference": reference, "dtype": dtype, "output": output}
-        with pytest.raises(MismatchError) as caught:
-            check(lambda x, out: None, plan=plan, kinds=["random"])
-        return str(caught.value)
+REFERENCES = {
+    "overflows on its way": (
+        {"inputs": integers, "reference": lambda x: x + x, "dtype": "int8"},
+        "^Study 'add' at size 1,000: An integer overflows in the reference: .* in wider integers",
+    ),
+    "overflows in 64 bits": (
+        {"inputs": integers, "reference": lambda x: x * np.int64(2**60), "dtype": "int64"},
+        "overflows",
+    ),
+    "overflows the output": (
+        {"inputs": integers, "reference": lambda x: x.sum(), "dtype": "int8",
+         "output": lambda n, dtype: ((), dtype)},
+        "beyond int8",
+    ),
+    "another shape": (
+        {"reference": lambda x: x.sum()}, r"returns shape \(\); the study's output has shape \(1000,\)"
+    ),
+    "inexact": ({"reference": lambda x: x / 3}, "not exact in float32 on the exact inputs"),
+    "fractions": (
+        {"reference": lambda x: x + 0.5, "output": lambda n, dtype: (n, "int32")},
+        "fractions where the study's output is int32",
+    ),
+}  # fmt: skip
 
-    def test_an_overflow_on_its_way(self):
-        message = self.overflow(lambda x: x + x)
-        assert message.startswith("Study 'add' at size 1,000: An integer overflows in the reference: ")
-        assert "in wider integers" in message
 
-    def test_an_overflow_of_64_bits(self):
-        assert "overflows" in self.overflow(lambda x: x * np.int64(2**60), dtype="int64")
+@pytest.mark.parametrize("what", REFERENCES)
+def test_a_reference_that_nothing_can_be_compared_with_is_rejected(what):
+    plan, message = REFERENCES[what]
+    with pytest.raises(MismatchError, match=message):
+        check(lambda x, out: None, plan=plan)
 
-    def test_an_overflow_that_only_the_output_has(self):
-        message = self.overflow(lambda x: x.sum(), output=lambda n, dtype: ((), dtype))
-        assert "beyond int8" in message
 
-    def test_64_bit_results_that_fit_pass(self):
-        plan = {"inputs": self.integers, "reference": lambda x: x * 2, "dtype": "int64"}
-        assert check(lambda x, out: np.multiply(x, 2, out=out), plan=plan)
+def test_64_bit_results_that_fit_pass():
+    plan = {"inputs": integers, "reference": lambda x: x * 2, "dtype": "int64"}
+    assert check(lambda x, out: np.multiply(x, 2, out=out), plan=plan)
 
-    def test_another_shape(self):
-        with pytest.raises(
-            MismatchError, match=r"returns shape \(\); the study's output has shape \(1000,\)"
-        ):
-            check(plan={"reference": lambda x: x.sum()})
 
-    def test_an_inexact_result_on_exact_inputs(self):
-        with pytest.raises(MismatchError, match="not exact in float32 on the exact inputs"):
-            check(plan={"reference": lambda x: x / 3})
+def test_a_reference_gets_float64_copies_that_it_may_change():
+    seen = []
 
-    def test_it_gets_float64_copies_that_it_may_change(self):
-        seen = []
+    def reference(x):
+        seen.append(x.dtype)
+        x += 1
+        return x
 
-        def reference(x):
-            seen.append(x.dtype)
-            x += 1
-            return x
-
-        assert check(plan={"reference": reference})
-        assert set(seen) == {np.dtype("float64")}
-
-    def test_fractions_for_an_integer_output(self):
-        plan = {"reference": lambda x: x + 0.5, "output": lambda n, dtype: (n, "int32")}
-        with pytest.raises(MismatchError, match="fractions where the study's output is int32"):
-            check(lambda x, out: None, plan=plan)
+    assert check(plan={"reference": reference})
+    assert set(seen) == {np.dtype("float64")}
 
 
 class SumCheck:
