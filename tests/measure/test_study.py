@@ -525,7 +525,7 @@ class TestResults:
             lab.run(study, variants=["cpo"])
         with pytest.raises(ArgumentError, match="sequence of names, such as \\['cpu'\\]; got a string"):
             lab.run(study, variants="cpu")
-        with pytest.raises(ArgumentError, match="sizes must increase; got 1 after 2"):
+        with pytest.raises(ArgumentError, match=r"larger than the one before; got \[2, 1\]"):
             lab.run(study, sizes=[2, 1])
 
 
@@ -577,12 +577,10 @@ def test_a_variants_arguments_are_checked(options, message):
         ({"variants": ()}, "variants must be a sequence of at least one Variant"),
         ({"variants": (print,)}, "variants must be a sequence of at least one Variant"),
         ({"variants": (Variant("v", print), Variant("v", max))}, "two variants are named 'v'"),
-        ({"sizes": ()}, "sizes must be a sequence of at least one integer; got \\(\\)"),
-        ({"sizes": 5}, "sizes must be a sequence of at least one integer; got 5"),
-        ({"sizes": (1, 2.5)}, "every size must be an integer of at least 1; got 2.5"),
-        ({"sizes": (0, 1)}, "every size must be an integer of at least 1; got 0"),
-        ({"sizes": (True,)}, "got True"),
-        ({"sizes": (4, 4)}, "sizes must increase; got 4 after 4"),
+        ({"sizes": ()}, r"sizes must be integers of at least 1, .*; got \(\)"),
+        ({"sizes": (1, 2.5)}, r"sizes must be .*; got \(1, 2.5\)"),
+        ({"sizes": (0, 1)}, r"sizes must be .*; got \(0, 1\)"),
+        ({"sizes": (4, 4)}, r"sizes must be .*; got \(4, 4\)"),
         ({"reference": None}, "expected either reference= or check=; got neither"),
         ({"check": 5}, "expected either reference= or check=; got both"),
         ({"tolerance": 1e-6}, "tolerance must be a Tolerance; got 1e-06"),

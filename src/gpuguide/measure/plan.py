@@ -8,7 +8,6 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -505,20 +504,16 @@ def generator(*words: object) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
 
 
-def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, ...]:
+def check_sizes(where: str, sizes: Iterable[int], least: int = 1) -> tuple[int, ...]:
     """Return sizes as a tuple of increasing integers, or raise ArgumentError."""
-    # A string is a sequence as well, and a single integer has no length.
-    if isinstance(sizes, str | int) or not len(sizes):
-        raise ArgumentError(f"{where}: sizes must be a sequence of at least one integer; got {sizes!r}.")
-    for size in sizes:
-        # To Python, True is an int.
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
-            raise ArgumentError(f"{where}: every size must be an integer of at least {least}; got {size!r}.")
-    listed = tuple(int(size) for size in sizes)
-    for before, after in pairwise(listed):
-        if after <= before:
-            raise ArgumentError(f"{where}: sizes must increase; got {after} after {before}.")
-    return listed
+    listed = tuple(sizes)
+    whole = bool(listed) and all(isinstance(size, int | np.integer) and size >= least for size in listed)
+    if not whole or sorted(set(listed)) != list(listed):
+        raise ArgumentError(
+            f"{where}: sizes must be integers of at least {least}, each larger than the one before; "
+            f"got {sizes!r}."
+        )
+    return tuple(map(int, listed))
 
 
 def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tuple[Variant, ...]:
@@ -545,33 +540,24 @@ def _is_constant(x: np.ndarray[Any, Any]) -> bool:
 
 def description(plan: Plan) -> StudyDescription:
     """Describe a study: its variants, sizes, inputs and tolerance."""
+    within = plan.tolerance_note
+    if plan.judge is None and within != "equal":
+        within = f"equal on exact inputs; on random ones within {within}"
+    baseline = plan.variant(plan.baseline).label if plan.baseline else ""
+    notes = (
+        ("Inputs", plan.input_note),
+        ("Right means", within),
+        ("Compared with", baseline),
+        ("Cache", plan.cache),
+    )
     rows = tuple(_row(plan, variant) for variant in plan.variants)
-    return StudyDescription(plan.title, rows, plan.sizes, plan.size_name, plan.dtype, tuple(_notes(plan)))
+    shown = tuple((name, note) for name, note in notes if note)
+    return StudyDescription(plan.title, rows, plan.sizes, plan.size_name, plan.dtype, shown)
 
 
 def _row(plan: Plan, variant: Variant) -> tuple[str, str, str, str, str]:
     threads = {None: "", 1: ", 1 thread"}.get(variant.threads, f", {variant.threads} threads")
     runs_on = "GPU" if variant.needs_gpu else f"CPU{threads}"
-    return variant.label, runs_on, variant.clock, _bytes_an_element(plan, variant), variant.note
-
-
-def _bytes_an_element(plan: Plan, variant: Variant) -> str:
-    if variant.traffic is None:
-        return ""
-    n = plan.sizes[-1]
-    moved = variant.traffic(n, np.dtype(plan.dtype))
-    return f"{(moved.bytes_read + moved.bytes_written) / n:.3g}"
-
-
-def _right(plan: Plan) -> str:
-    within = plan.tolerance_note
-    return within if within == "equal" else f"equal on exact inputs; on random ones within {within}"
-
-
-def _notes(plan: Plan) -> Iterable[tuple[str, str]]:
-    if plan.input_note:
-        yield "Inputs", plan.input_note
-    yield "Right means", plan.tolerance_note if plan.judge else _right(plan)
-    if plan.baseline:
-        yield "Compared with", plan.variant(plan.baseline).label
-    yield "Cache", plan.cache
+    n, traffic = plan.sizes[-1], variant.traffic
+    bytes_an_element = f"{traffic(n, np.dtype(plan.dtype)).bytes_total / n:.3g}" if traffic else ""
+    return variant.label, runs_on, variant.clock, bytes_an_element, variant.note
