@@ -1,21 +1,14 @@
-"""Which parts of NVIDIA's compiler are missing is said, and the command that installs them."""
+"""Which parts of NVIDIA's compiler are missing is said."""
 
-import re
 import sys
-import tomllib
-from importlib import metadata
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from fake_cupy import make_nvml
 from gpuguide.errors import BackendError
 from gpuguide.machine import compilers
-from gpuguide.machine.compilers import ARCHITECTURE, cuda_extra, install_command, missing_parts, why_not
-
-ROOT = Path(__file__).parents[2]
+from gpuguide.machine.compilers import ARCHITECTURE, missing_parts, why_not
 
 
 class DynamicLibNotFoundError(RuntimeError):
@@ -86,51 +79,3 @@ def test_the_capability_is_that_of_the_gpu(monkeypatch: pytest.MonkeyPatch) -> N
     gpu = SimpleNamespace(compute_capability="120")
     monkeypatch.setattr(compilers, "cupy", lambda: SimpleNamespace(cuda=SimpleNamespace(Device=lambda: gpu)))
     assert compilers.capability() == (12, 0)
-
-
-@pytest.mark.parametrize(
-    ("installed", "driver", "target", "extra"),
-    [
-        ((), 13_000, (9, 0), "cuda13"),
-        ((), 12_040, (9, 0), "cuda12"),
-        ((), None, (9, 0), "cuda13"),
-        ((), 13_000, (7, 0), "cuda12"),
-        (("cupy-cuda12x",), 13_000, (9, 0), "cuda12"),
-        (("cupy-cuda13x",), 12_040, (9, 0), "cuda13"),
-    ],
-)
-def test_the_extra_fits_the_machine(
-    monkeypatch: pytest.MonkeyPatch,
-    installed: tuple[str, ...],
-    driver: int | None,
-    target: tuple[int, int],
-    extra: str,
-) -> None:
-    """CuPy decides, since two CuPys overwrite each other; then the driver and the GPU."""
-
-    def version(name: str) -> str:
-        if name not in installed:
-            raise metadata.PackageNotFoundError(name)
-        return "14.2.0"
-
-    monkeypatch.setattr(metadata, "version", version)
-    library = None if driver is None else make_nvml(cuda_driver=driver)
-    monkeypatch.setattr(compilers, "nvml", lambda: library)
-    assert cuda_extra(target) == extra
-
-
-@pytest.mark.parametrize("extra", ["cuda12", "cuda13"])
-def test_the_command_installs_what_the_extra_holds(monkeypatch: pytest.MonkeyPatch, extra: str) -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = extras["optional-dependencies"]
-    listed = [f'{text}; extra == "{name}"' for name in ("cuda12", "cuda13") for text in wanted[name]]
-    monkeypatch.setattr(metadata, "requires", lambda name: ["numpy>=1.26", *listed])
-    assert re.findall(r"'([^']+)'", install_command(extra)) == wanted[extra]
-
-
-def test_a_copy_of_the_source_names_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    def requires(name: str) -> list[str]:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "requires", requires)
-    assert install_command("cuda12") == "pip install 'numba-cuda[cu12]' 'cupy-cuda12x'"

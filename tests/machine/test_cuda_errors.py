@@ -25,6 +25,7 @@ def test_a_kernel_that_was_stopped_needs_a_new_process(text):
     [
         ("CUDA_ERROR_INVALID_VALUE: invalid argument", "1,024 threads"),
         ("[1] Call to cuLaunchKernel results in CUDA_ERROR_INVALID_VALUE", "1,024 threads"),
+        ("CUDA_ERROR_INVALID_VALUE: invalid argument", "48 KB of shared memory"),
         ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch", "65,536 registers"),
     ],
 )

@@ -1,14 +1,12 @@
-"""Launch sizes cover the data, refuse what CUDA refuses, and agree with the hardware's occupancy."""
+"""Launch sizes cover the data and refuse what CUDA refuses."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.device import EXAMPLE_DEVICE, require_gpu
-from gpuguide.machine.launch import blocks_1d, check, grid_2d, grid_3d, grid_stride_blocks, occupancy
+from gpuguide.machine.launch import blocks_1d, check, grid_2d, grid_3d, grid_stride_blocks
 
 X = np.ones(3, np.float32)
 
@@ -93,56 +91,9 @@ def test_a_grid_stride_loop_gets_no_idle_blocks(n: int, blocks: int) -> None:
         (lambda: grid_3d((4, 4, 4), (1, 1, 128)), "threads_per_block[2] must be an integer from 1 to 64"),
         (lambda: grid_2d((4, -4), (8, 8)), "shape[1] must be an integer of at least 0"),
         (lambda: grid_stride_blocks(10, 256, 0, 8), "sm_count must be"),
-        (
-            lambda: occupancy(256, 256, 0, EXAMPLE_DEVICE),
-            "registers_per_thread must be an integer from 0 to 255",
-        ),
-        (lambda: occupancy(256, 32, 2**20, EXAMPLE_DEVICE), "shared_bytes_per_block must be"),
     ],
 )
 def test_arguments_are_checked(call, message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         call()
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("threads", "registers", "shared_bytes", "blocks", "limited_by"),
-    [
-        # Seen on an H200 through cuOccupancyMaxActiveBlocksPerMultiprocessor.
-        (256, 10, 16_384, 8, ("threads",)),
-        (256, 10, 36_384, 6, ("shared memory",)),
-        (1024, 10, 16_384, 2, ("threads",)),
-        (96, 10, 16_384, 13, ("shared memory",)),
-        (33, 10, 16_389, 13, ("shared memory",)),
-        # From the rules.
-        (32, 0, 0, 32, ("blocks",)),
-        (256, 64, 0, 4, ("registers",)),
-        (1024, 65, 0, 0, ("registers",)),
-    ],
-)
-def test_occupancy(
-    threads: int, registers: int, shared_bytes: int, blocks: int, limited_by: tuple[str]
-) -> None:
-    result = occupancy(threads, registers, shared_bytes, EXAMPLE_DEVICE)
-    assert (result.blocks_per_sm, result.limited_by) == (blocks, limited_by)
-    assert result.share == result.warps_per_sm / 64
-
-
-def test_shared_memory_is_kept_by_the_system_only_from_8_0_on() -> None:
-    old = replace(EXAMPLE_DEVICE, compute_capability=(7, 5), shared_bytes_per_sm=65_536)
-    assert occupancy(32, 0, 32_768, old).limits["shared memory"] == 2
-    assert occupancy(32, 0, 32_768, replace(old, compute_capability=(8, 0))).limits["shared memory"] == 1
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("threads", [32, 96, 256, 1000])
-@pytest.mark.parametrize("shared_bytes", [0, 5, 10_000, 48_000])
-def test_occupancy_agrees_with_the_driver(threads: int, shared_bytes: int) -> None:
-    import cupy as cp
-
-    source = 'extern "C" __global__ void k(float* x) { x[threadIdx.x] *= 2; }'
-    kernel = cp.RawKernel(source, "k")
-    found = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, threads, shared_bytes)
-    device = require_gpu()
-    assert occupancy(threads, kernel.num_regs, shared_bytes, device).blocks_per_sm == found

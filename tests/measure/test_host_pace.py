@@ -11,16 +11,19 @@ import pytest
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.machine.device import EXAMPLE_DEVICE, ClockReading
 from gpuguide.machine.memory import HOST, Space
-from gpuguide.measure.clocks import SystemClock
 from gpuguide.measure.host_pace import MIN_ALONE, SHARED_NOTE, TRIES, HostPace, taken_alone
 from gpuguide.measure.plan import Variant
 from gpuguide.measure.session import Machine, Session, recording_session
 from gpuguide.measure.study import Study
-from gpuguide.measure.timing import HostTimer, collect, host_timer, launch_timer, time_device, time_host
-from gpuguide.measure.turns import in_turns, launches_in_turns, whole_turns
+from gpuguide.measure.timing import HostTimer, collect, host_timer, launch_timer
+from gpuguide.measure.turns import in_turns, whole_turns
 from gpuguide.results.ceilings import Ceilings
 
 MS = 1_000_000
+
+
+def time_host(call, n_samples, host):
+    return collect(host_timer(call, host=host), n_samples)
 
 
 def phases(quiet_ms, shared_ms, factor=1.7):
@@ -73,11 +76,6 @@ class TestLoop:
         assert pace.kept([1_000] * (MIN_ALONE - 1) + [1_700]) == (list(range(MIN_ALONE)), True)
         assert pace.kept([1_000] * 2) == ([0, 1], False)
         assert pace.kept([]) == ([], False)
-
-    def test_the_real_loop_takes_time(self):
-        clock = SystemClock()
-        assert clock.pace.read() > 0
-        assert clock.pace is SystemClock().pace
 
     def test_what_is_taken_again_is_never_chosen_by_its_own_value(self):
         pace = HostPace(lambda: 0)
@@ -158,13 +156,6 @@ class TestTimers:
         timer.sample()
         assert host.pace.n_samples == before + 1
         assert not host.pace.is_alone(timer.pace_ns)
-
-    def test_the_gpus_clock_needs_no_pace(self):
-        host = FakeHost(slowness=phases(3, 3))
-        gpu = FakeGpu(host)
-        samples = time_device(gpu.kernel(MS), gpu, n_samples=5, host=host)
-        assert samples.ns == (MS + 2_000,) * 5
-        assert host.pace.n_samples == 0
 
 
 def inputs(n, dtype, rng, exact):
@@ -278,8 +269,3 @@ class TestTurns:
         sums = [first + second for first, second in zip(taken["first"], taken["second"], strict=True)]
         assert sums == taken["whole"]
         assert statistics.median(taken["whole"]) <= 1.1 * 3 * MS
-
-    def test_launches_come_out(self):
-        host = FakeHost(slowness=random_phases(7))
-        taken = self.turns(host, lambda gpu: launches_in_turns({"a": gpu.kernel(500)}, 20))
-        assert 3e-6 <= statistics.median(taken["a"]) <= 3.3e-6

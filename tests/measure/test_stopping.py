@@ -10,37 +10,32 @@ from gpuguide.measure.stopping import enough, has_two_modes
 MS = 1_000_000
 
 
-class TestEnough:
-    def test_ten_equal_samples(self):
-        assert not enough([1_000] * 9)
-        assert enough([1_000] * 10)
+@pytest.mark.parametrize(
+    ("samples", "expected"),
+    [
+        ([1_000] * 9, False),
+        ([1_000] * 10, True),
+        ([500] + [1_000] * 8 + [1_500], True),  # one outlier on either side
+        ([500] * 2 + [1_000] * 6 + [1_500] * 2, False),
+        # What `has_two_modes` cannot see in ten samples does not stop there.
+        ([1_000] * 8 + [1_021] * 2, False),
+        ([1_000] * 5 + [1_021] * 5, False),
+        ([201 * MS] * 2, False),
+        ([201 * MS] * 3, True),
+        ([199 * MS] * 3, False),
+        ([1_000, 2_000] * 49, False),
+        ([1_000, 2_000] * 50, True),
+        ([995, 1_005] * 10, True),  # one percent on either side
+        ([985, 1_015] * 10, False),
+    ],
+)
+def test_enough(samples: list[int], expected: bool) -> None:
+    assert enough(samples) is expected
 
-    def test_one_outlier_on_either_side_does_not_hold_up_ten(self):
-        assert enough([500] + [1_000] * 8 + [1_500])
-        assert not enough([500] * 2 + [1_000] * 6 + [1_500] * 2)
 
-    def test_ten_samples_of_two_modes_go_on(self):
-        """What `has_two_modes` cannot see in ten samples does not stop there."""
-        assert not enough([1_000] * 8 + [1_021] * 2)
-        assert not enough([1_000] * 5 + [1_021] * 5)
-
-    def test_three_slow_ones(self):
-        assert not enough([201 * MS] * 2)
-        assert enough([201 * MS] * 3)
-        assert not enough([199 * MS] * 3)
-
-    def test_a_wide_interval_goes_on_to_a_hundred(self):
-        spread = [1_000, 2_000] * 50
-        assert not enough(spread[:99])
-        assert enough(spread)
-
-    def test_a_narrow_interval_is_one_percent_either_side(self):
-        assert enough([995, 1_005] * 10)
-        assert not enough([985, 1_015] * 10)
-
-    def test_the_budget_stops_anything_but_nothing(self):
-        assert enough([1], spent_s=0.3, budget_s=0.3)
-        assert not enough([], spent_s=9, budget_s=0.3)
+def test_the_budget_stops_anything_but_nothing() -> None:
+    assert enough([1], spent_s=0.3, budget_s=0.3)
+    assert not enough([], spent_s=9, budget_s=0.3)
 
 
 def normal(n: int, centre: float, spread: float) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import itertools
 import sys
@@ -17,7 +16,7 @@ from gpuguide.machine.memory import HOST, Space
 from gpuguide.measure import runner, session
 from gpuguide.measure.host_pace import HostPace
 from gpuguide.measure.plan import Variant
-from gpuguide.measure.runner import KeptCall, Progress
+from gpuguide.measure.runner import KeptCall
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.step_timer import StepTimer
 from gpuguide.measure.study import Study
@@ -86,13 +85,6 @@ class Lab:
 
 def runs(names):
     return [name for name, _ in itertools.groupby(names)]
-
-
-def test_the_session_keeps_what_the_clocks_were_in_each_round():
-    lab = Lab()
-    lab.run(study_of(lab.gpu_variant()))
-    assert lab.session.clocks_seen == [ClockReading()] * lab.readings
-    assert lab.readings >= 5
 
 
 def test_the_session_tells_where_its_time_went():
@@ -165,25 +157,14 @@ class TestRounds:
         turns = runs(lab.calls)[-15:]
         assert all({turns[i], turns[i + 1]} == {"g", "h"} and turns[i + 2] == "c" for i in range(0, 15, 3))
 
-    @pytest.mark.parametrize(("call_ms", "busy_s"), [(2, 0.005), (40, 0.008), (150, 0.03)])
+    @pytest.mark.parametrize(("call_ms", "busy_s"), [(2, 0.005), (40, 0.008), (150, 0.03), (None, None)])
     def test_the_gpu_is_kept_busy_a_fifth_as_long_as_cpu_work_let_it_rest(self, monkeypatch, call_ms, busy_s):
         lab, kept = Lab(), []
         monkeypatch.setattr(runner, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
-        lab.run(study_of(lab.cpu_variant("c", ns=call_ms * MS), lab.gpu_variant("g"), lab.gpu_variant("h")))
+        work = [lab.cpu_variant("c", ns=call_ms * MS)] if call_ms else []
+        lab.run(study_of(*work, lab.gpu_variant("g"), lab.gpu_variant("h")))
         # Once a round, but for the first, as the timers have just kept it busy; 5 ms at least.
-        assert kept == pytest.approx([busy_s] * 4, rel=0.25)
-
-    def test_cpu_work_between_the_timers_and_the_first_round_counts(self, monkeypatch):
-        lab, kept = Lab(), []
-        monkeypatch.setattr(runner, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
-        lab.run(study_of(lab.gpu_variant("g"), lab.cpu_variant("c", ns=80 * MS)))
-        assert kept[0] == pytest.approx(0.032, rel=0.01)  # a fifth of two calls
-
-    def test_without_cpu_work_it_is_not_kept_busy(self, monkeypatch):
-        lab, kept = Lab(), []
-        monkeypatch.setattr(runner, "keep_busy", lambda gpu, *, seconds, host: kept.append(seconds))
-        lab.run(study_of(lab.gpu_variant("g")))
-        assert kept == []
+        assert kept == pytest.approx([busy_s] * 4 if work else [], rel=0.25)
 
     def test_noisy_cells_get_more_rounds_up_to_a_hundred_samples(self):
         lab = Lab(gpu=False)
@@ -217,22 +198,6 @@ class TestRounds:
         assert lab.run(study_of(lab.cpu_variant()), session={"quick": True}).quick
         assert not lab.run(study_of(lab.cpu_variant())).quick
 
-    def test_a_session_budget_is_shared_by_the_cells_that_are_left(self):
-        lab = Lab()
-        cell = lab.run(study_of(lab.gpu_variant(ns=MS)), session={"budget_s": 0.02}).measurement("gpu", 1000)
-        assert cell.rounds[:5] == (0, 0, 1, 1, 2) or cell.n <= 12
-
-    def test_a_warm_up_sample_of_each_turn_is_dropped(self):
-        lab = Lab(gpu=False)
-        lab.run(study_of(lab.cpu_variant()))
-        # 2 checks, 2 by the timer, and in each round one and 2 that count.
-        assert len(lab.calls) == 2 + 2 + 5 * (1 + 2)
-
-    def test_a_long_first_sample_of_a_turn_is_kept(self):
-        lab = Lab(gpu=False)
-        cell = lab.run(study_of(lab.cpu_variant(ns=150 * MS))).measurement("cpu", 1000)
-        assert len(lab.calls) == 2 + cell.n
-
     def test_a_launch_that_long_work_follows_is_not_made_once_more_to_warm_up(self):
         """Each launch waits for half a second of work, however short it is itself."""
         lab = Lab()
@@ -240,16 +205,6 @@ class TestRounds:
         assert made.measurement("gpu", 1000, "launch").rounds == (0, 1, 2)
         # 2 checks, 2 calls to make the device's timer, and in each of 3 rounds a launch and a call.
         assert lab.calls == ["gpu"] * (2 + 2 + 3 * 2)
-
-    @pytest.mark.parametrize("clock", ["host", "end_to_end"])
-    def test_a_call_that_the_gate_found_slow_is_not_warmed_up_again(self, clock):
-        lab = Lab()
-        if clock == "host":
-            variant = lab.cpu_variant(ns=400 * MS)
-        else:
-            variant = lab.gpu_variant(ns=400 * MS, clock=clock)
-        lab.run(study_of(variant))
-        assert len(lab.calls) == 2 + 3
 
     def test_a_cold_cache_is_flushed_before_each_device_sample(self):
         lab = Lab()
@@ -274,22 +229,16 @@ class TestRounds:
         assert made.measurement("filling", 1000).method == "graph"
         assert made.measurement("allocating", 1000).method == "batch"
 
-    def test_a_study_of_the_same_seed_has_the_same_inputs_everywhere(self):
-        assert study_of(Lab().gpu_variant()).make_inputs(4, exact=True)[0].tolist() == [-7, 0, -6, -7]
-
 
 class TestThrottling:
     """Clock readings in each round."""
 
-    def test_the_clocks_are_read_each_round(self):
+    def test_the_clocks_are_read_each_round_and_not_for_cpu_variants(self):
         lab = Lab()
-        lab.run(study_of(lab.gpu_variant()))
-        assert lab.readings == 5
-
-    def test_they_are_not_read_for_cpu_variants(self):
-        lab = Lab()
+        lab.run(study_of(lab.gpu_variant(), lab.cpu_variant()))
+        assert lab.session.clocks_seen == [ClockReading()] * 5
         lab.run(study_of(lab.cpu_variant()))
-        assert lab.readings == 0
+        assert lab.readings == 5
 
     def test_a_power_cap_is_noted(self):
         lab = Lab(throttle=[(), ("power cap",)])
@@ -299,22 +248,22 @@ class TestThrottling:
         assert made.measurement("gpu", 1000).n == 10
         assert made.warnings == ()
 
-    def test_a_round_of_thermal_slowdown_is_measured_again(self):
-        lab = Lab(throttle=[(), ("hardware thermal slowdown",)])
+    @pytest.mark.parametrize(
+        ("throttle", "readings", "warning"),
+        [
+            ([(), ("hardware thermal slowdown",)], 6, "1 round was measured again"),
+            (
+                [("thermal slowdown",)] * 99, 7,
+                "2 rounds were measured again, 5 kept although the GPU was too hot",
+            ),
+        ],
+    )  # fmt: skip
+    def test_a_round_of_thermal_slowdown_is_measured_again_twice_at_most(self, throttle, readings, warning):
+        lab = Lab(throttle=throttle)
         made = lab.run(study_of(lab.gpu_variant()))
-        assert lab.readings == 6
+        assert lab.readings == readings
         assert made.measurement("gpu", 1000).rounds == tuple(np.repeat(range(5), 2))
-        assert made.warnings == ("thermal slowdown at 10^3 elements: 1 round was measured again",)
-
-    def test_twice_at_most_then_a_warning(self):
-        lab = Lab(throttle=[("thermal slowdown",)] * 99)
-        made = lab.run(study_of(lab.gpu_variant()))
-        assert lab.readings == 7
-        assert made.measurement("gpu", 1000).n == 10
-        assert made.warnings == (
-            "thermal slowdown at 10^3 elements: 2 rounds were measured again, "
-            "5 kept although the GPU was too hot",
-        )
+        assert made.warnings == (f"thermal slowdown at 10^3 elements: {warning}",)
 
     def test_the_last_output_is_checked_although_the_last_round_was_discarded(self):
         lab = Lab(throttle=[(), (), (), (), ("thermal slowdown",)])
@@ -334,37 +283,25 @@ class TestAfterTiming:
 
         return lab.cpu_variant(call=call, **options)
 
-    def test_checks_are_kept_of_each_kind(self):
+    @pytest.mark.parametrize(
+        ("n", "broken", "message"),
+        [
+            (2, lambda x, out: None, "Variant 'cpu' at size 1,000, after check: it wrote nothing"),
+            (9, lambda x, out: np.add(x, 2, out=out), "after check: 1,000 of 1,000"),
+            (9, lambda x, out: (np.add(x, 1, out=out), x.__setitem__(1, 5)), "after check: "),
+        ],
+        ids=["stops writing", "goes wrong", "changes its input"],
+    )
+    def test_a_variant_that_becomes_wrong(self, n, broken, message):
         lab = Lab()
-        made = lab.run(study_of(lab.gpu_variant(), lab.cpu_variant()))
-        assert sorted((check.variant, check.kind) for check in made.checks) == [
-            (name, kind) for name in ("cpu", "gpu") for kind in ("after", "exact", "random")
-        ]
-
-    def test_a_variant_that_stops_writing(self):
-        lab = Lab()
-        with pytest.raises(MismatchError, match="Variant 'cpu' at size 1,000, after check: it wrote nothing"):
-            lab.run(study_of(self.stops_after(2, lab, lambda x, out: None)))
+        with pytest.raises(MismatchError, match=message):
+            lab.run(study_of(self.stops_after(n, lab, broken)))
 
     def test_a_variant_that_stops_writing_is_not_saved_by_another_one(self):
         lab = Lab()
         lazy = self.stops_after(2, lab, lambda x, out: None)
         with pytest.raises(MismatchError, match=r"Variant 'cpu' .* after check: it wrote nothing"):
             lab.run(study_of(lazy, lab.cpu_variant("right")))
-
-    def test_a_variant_that_goes_wrong(self):
-        lab = Lab()
-        with pytest.raises(MismatchError, match="after check: 1,000 of 1,000"):
-            lab.run(study_of(self.stops_after(9, lab, lambda x, out: np.add(x, 2, out=out))))
-
-    def test_a_variant_that_changes_its_input_later(self):
-        def broken(x, out):
-            np.add(x, 1, out=out)
-            x[1] = 5
-
-        lab = Lab()
-        with pytest.raises(MismatchError, match=r"after check: .* changed input 0|after check: .* are wrong"):
-            lab.run(study_of(self.stops_after(9, lab, broken)))
 
     def test_the_last_result_of_an_allocating_variant_is_the_one_looked_at(self):
         lab, count = Lab(), itertools.count()
@@ -452,16 +389,6 @@ class TestReasons:
         assert [check.kind for check in made.checks] == ["exact", "random"]
         assert len(lab.calls) == 2
 
-    def test_what_was_timed_predicts_rather_than_the_call_that_was_checked(self):
-        lab, count = Lab(), itertools.count()
-
-        def call(x, out):
-            lab.host.advance((900 if next(count) < 2 else 1) * MS)
-            np.add(x, 1, out=out)
-
-        made = lab.run(study_of(lab.cpu_variant(call=call), sizes=(1000, 2000)))
-        assert made.measurement("cpu", 2000).n
-
     def test_a_variant_has_a_largest_size(self):
         lab = Lab()
         made = lab.run(
@@ -532,42 +459,19 @@ class TestReasons:
 class TestOtherClocks:
     """End to end and first call."""
 
-    def test_end_to_end_gets_host_arrays_and_has_no_launch(self):
+    def test_end_to_end_gets_host_arrays_unless_it_starts_from_the_gpu_and_has_no_launch(self):
         lab = Lab()
         kernel = lab.gpu.kernel(MS)
 
         def call(x, out):
             kernel()
-            lab.gpu.synchronize()
             np.add(x, 1, out=out)
 
         made = lab.run(study_of(Variant("copies", call, clock="end_to_end")))
-        assert made.measurement("copies", 1000).n == 10
         assert made.measurement("copies", 1000).median_s >= 1e-3
         assert [cell.clock for cell in made.measurements] == ["end_to_end"]
-
-    def test_end_to_end_may_start_from_data_on_the_gpu(self):
         copies, there = (Variant("v", np.add, clock="end_to_end", arrays=a) for a in ("cupy", "numba"))
         assert (copies.space, there.space) == ("host", "device")
-
-    def test_pinned_memory_is_taken_and_touched_before_the_clock_starts(self):
-        lab, taken, seen = Lab(), [], []
-
-        def pin(n_bytes):
-            taken.append(n_bytes)
-            lab.host.advance(500 * MS)
-            return np.empty(n_bytes, np.uint8)
-
-        def call(x, out):
-            seen.append((x.ctypes.data, out.ctypes.data))
-            lab.host.advance(MS)
-            np.add(x, 1, out=out)
-
-        lab.machine.spaces["pinned"] = Space("pinned", np, allocate=pin)
-        made = lab.run(study_of(Variant("copies", call, clock="end_to_end", arrays="pinned")))
-        assert len(taken) == 4  # input and output, for exact inputs and for random ones
-        assert len(set(seen[1:])) == 1  # whatever is timed was also checked there
-        assert set(made.measurement("copies", 1000).samples_ns) == {MS}
 
 
 class TestResults:
@@ -621,7 +525,7 @@ class TestResults:
             lab.run(study, variants=["cpo"])
         with pytest.raises(ArgumentError, match="sequence of names, such as \\['cpu'\\]; got a string"):
             lab.run(study, variants="cpu")
-        with pytest.raises(ArgumentError, match="sizes must increase; got 1 after 2"):
+        with pytest.raises(ArgumentError, match=r"larger than the one before; got \[2, 1\]"):
             lab.run(study, sizes=[2, 1])
 
 
@@ -642,12 +546,6 @@ class TestWithVariant:
         with pytest.raises(ArgumentError, match="'add' has a variant 'cpu'; give yours another name"):
             study.with_variant("cpu", lambda x, out: None)
 
-    def test_an_unknown_option_names_the_nearest(self):
-        with pytest.raises(ArgumentError, match=r"takes no option 'clok'. Did you mean 'clock'?"):
-            study_of(Lab().cpu_variant()).with_variant("mine", print, clok="host")
-        with pytest.raises(ArgumentError, match=r"^Study takes no option 'dtipe'. Did you mean 'dtype'\?$"):
-            study_of(Lab().cpu_variant(), dtipe="float32")
-
 
 CPU = {"device": "cpu", "clock": "host"}
 
@@ -665,8 +563,6 @@ CPU = {"device": "cpu", "clock": "host"}
         ({"arrays": "host"}, "host arrays need clock='end_to_end'"),
         ({"arrays": "pinned"}, "pinned arrays need clock='end_to_end'"),
         ({"mutates": True, "allocates": True}, "cannot both"),
-        ({"threads": 0}, "threads must be an integer of at least 1; got 0"),
-        ({"max_size": "big"}, "max_size must be an integer of at least 1; got 'big'"),
     ],
 )
 def test_a_variants_arguments_are_checked(options, message):
@@ -681,21 +577,13 @@ def test_a_variants_arguments_are_checked(options, message):
         ({"variants": ()}, "variants must be a sequence of at least one Variant"),
         ({"variants": (print,)}, "variants must be a sequence of at least one Variant"),
         ({"variants": (Variant("v", print), Variant("v", max))}, "two variants are named 'v'"),
-        ({"sizes": ()}, "sizes must be a sequence of at least one integer; got \\(\\)"),
-        ({"sizes": 5}, "sizes must be a sequence of at least one integer; got 5"),
-        ({"sizes": (1, 2.5)}, "every size must be an integer of at least 1; got 2.5"),
-        ({"sizes": (0, 1)}, "every size must be an integer of at least 1; got 0"),
-        ({"sizes": (True,)}, "got True"),
-        ({"sizes": (4, 4)}, "sizes must increase; got 4 after 4"),
-        ({"inputs": 5}, r"inputs must be a callable of \(n, dtype, rng, exact\); got 5"),
+        ({"sizes": ()}, r"sizes must be integers of at least 1, .*; got \(\)"),
+        ({"sizes": (1, 2.5)}, r"sizes must be .*; got \(1, 2.5\)"),
+        ({"sizes": (0, 1)}, r"sizes must be .*; got \(0, 1\)"),
+        ({"sizes": (4, 4)}, r"sizes must be .*; got \(4, 4\)"),
         ({"reference": None}, "expected either reference= or check=; got neither"),
         ({"check": 5}, "expected either reference= or check=; got both"),
-        (
-            {"check": 5, "reference": None},
-            r"check must have prepare\(inputs\) and compare\(output, prepared\)",
-        ),
         ({"tolerance": 1e-6}, "tolerance must be a Tolerance; got 1e-06"),
-        ({"dtype": "float31"}, "dtype must name a NumPy type such as 'float32'; got 'float31'"),
         ({"cache": "hot"}, "cache must be 'warm' or 'cold'; got 'hot'"),
         ({"baseline": "w"}, "baseline: Unknown variant 'w'"),
     ],
@@ -719,15 +607,6 @@ class TestCheckAll:
         ]
         assert report.skipped == {"gpu": "no GPU on this machine"}
         assert str(report) == "6 checks passed: cpu. Skipped: gpu (no GPU on this machine)."
-
-    def test_a_wrong_variant_raises(self):
-        lab = Lab(gpu=False)
-        wrong = Variant("wrong", lambda x, out: None, **CPU)
-        with (
-            recording_session(given_machine=lab.machine),
-            pytest.raises(MismatchError, match="wrote nothing"),
-        ):
-            study_of(wrong).check_all([33])
 
     def test_variants_and_largest_sizes_are_kept_to(self):
         lab = Lab(gpu=False)
@@ -817,42 +696,16 @@ class TestDisplay:
         assert str(self.study()) == str(self.study().describe())
         assert repr(self.study()) == "<Study 'add': 2 variants, 2 sizes, float32>"
 
-    def test_html_is_escaped_and_has_headers(self):
-        html = self.study()._repr_html_()
-        assert '<th scope="row">Four &amp; more</th>' in html
-        assert "Sort &lt;it&gt; &amp; return." in html
-        assert html.count('<th scope="col">') == 5
-        assert "<script" not in html
 
-    def test_a_check_object_shows_the_first_line_of_its_docstring(self):
-        class Judge:
-            """The output is sorted."""
-
-            def prepare(self, inputs): ...
-
-            def compare(self, output, prepared): ...
-
-        study = dataclasses.replace(self.study(), reference=None, check=Judge())
-        assert "Right means: The output is sorted." in str(study)
-
-
-class TestProgress:
-    """A bar for people, nothing for logs."""
-
-    def test_nothing_is_written_unless_stderr_is_a_terminal(self, capsys):
-        lab = Lab()
-        lab.run(study_of(lab.cpu_variant()))
-        assert capsys.readouterr() == ("", "")
-
-    def test_a_terminal_gets_a_bar(self, monkeypatch):
-        class Terminal(io.StringIO):
-            def isatty(self):
-                return True
-
-        monkeypatch.setattr(sys, "stderr", Terminal())
-        with Progress("Add one", 2) as progress:
-            progress.advance(2, "1,000 elements")
-        assert "Add one" in sys.stderr.getvalue()
+def test_a_terminal_gets_a_bar_and_a_log_nothing(capsys, monkeypatch):
+    lab = Lab()
+    lab.run(study_of(lab.cpu_variant()))
+    assert capsys.readouterr() == ("", "")
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    lab.run(study_of(lab.cpu_variant()))
+    assert "Add one" in terminal.getvalue()
 
 
 def test_a_small_study_runs_with_the_real_clock(monkeypatch):

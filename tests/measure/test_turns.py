@@ -1,78 +1,77 @@
-"""Clocks in turns: counts, order and values, with the fake clocks."""
+"""Clocks in turns, with the fake clocks: counts, order and values, what does not count, and who waits."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
-from numba import njit
 
 from fake_clock import FakeGpu, FakeHost
 from gpuguide.errors import ArgumentError, NoGpuError
 from gpuguide.machine.device import EXAMPLE_DEVICE
+from gpuguide.machine.memory import HOST, Space
 from gpuguide.measure import turns
+from gpuguide.measure.plan import Variant
 from gpuguide.measure.session import Machine, recording_session
-from gpuguide.measure.turns import beside_compilation, beside_launches, in_turns, whole_turns
+from gpuguide.measure.study import Study
+from gpuguide.measure.turns import (
+    beside_compilation,
+    beside_launches,
+    gpu_clock,
+    in_turns,
+    launches_in_turns,
+    measure_map,
+    whole_turns,
+)
 from gpuguide.results.ceilings import Ceilings
 
 
-def test_both_are_sampled_in_turns():
-    host = FakeHost()
-    gpu = FakeGpu(host)
-    kernel = gpu.kernel(1_000_000, launch_ns=20_000)
-    order = []
-
-    def wrong():
-        order.append("wrong")
-        return 21e-6
-
-    def call():
-        order.append("call")
-        kernel()
-
-    machine = Machine(gpu, EXAMPLE_DEVICE, {}, lambda: None, host)
+@pytest.fixture
+def gpu():
+    """A fake GPU that is the session's."""
+    gpu = FakeGpu()
+    spaces = {"host": HOST, "device": Space("device", np)}
+    machine = Machine(gpu, EXAMPLE_DEVICE, spaces, lambda: None, gpu.host)
     with recording_session(given_machine=machine, ceilings=Ceilings()):
-        samples, alone = beside_launches(wrong, call, n_turns=3)
-    assert samples == [21e-6] * 3
-    assert len(alone) == 3
-    turns = "".join("w" if word == "wrong" else "c" for word in order).split("w")
-    assert len(turns) == 4
-    assert [len(turn) for turn in turns[1:]] == [100] * 3
+        assert gpu_clock() is gpu
+        yield gpu
 
 
-def test_every_clock_is_read_once_a_turn_in_an_order_that_changes_and_can_be_repeated():
-    def order():
-        read, host = [], FakeHost()
-        clocks = {name: lambda name=name: read.append(name) or len(read) for name in ("a", "bb", "c")}
-        machine = Machine(FakeGpu(host), EXAMPLE_DEVICE, {}, lambda: None, host)
-        with recording_session(given_machine=machine, ceilings=Ceilings()):
-            samples = in_turns(clocks, 6)
-        # The first of each does not count.
-        assert sorted(number for numbers in samples.values() for number in numbers) == list(range(4, 22))
-        return ["".join(read[i : i + 3]) for i in range(3, 21, 3)]
+def order_of_turns():
+    read = []
+    taken = in_turns({name: lambda name=name: read.append(name) or len(read) for name in ("a", "bb", "c")}, 6)
+    # The first of each does not count.
+    assert sorted(number for numbers in taken.values() for number in numbers) == list(range(4, 22))
+    return [tuple(read[i : i + 3]) for i in range(3, 21, 3)]
 
-    first = order()
-    assert all(sorted(turn) == ["a", "b", "b", "c"] for turn in first)
+
+def test_each_clock_is_read_once_a_turn_in_an_order_that_changes_and_can_be_repeated(gpu):
+    first = order_of_turns()
+    assert all(sorted(turn) == ["a", "bb", "c"] for turn in first)
     assert len(set(first)) > 1
-    assert order() == first
+    assert order_of_turns() == first
 
 
-def test_what_compiles_is_never_what_was_called_before():
-    @njit
-    def add(x, y):
-        return x + y
+def test_the_gpu_is_busy_before_waited_for_between_and_its_stream_is_the_current_one(gpu):
+    begin, depths = gpu.host.now, []
+    in_turns({"a": lambda: depths.append(gpu.depth) or gpu.log.append("read") or 0.0}, n_turns=2)
+    assert gpu.host.now - begin >= 200_000_000
+    assert gpu.log[0] == "read"
+    assert gpu.log[-4:] == ["read", "synchronize"] * 2
+    assert depths == [1, 1, 1]
 
-    add(1, 2)
-    fresh = []
 
-    def wrong(function):
-        fresh.append(function)
-        assert not function.signatures
-        function(3, 4)
-        return 0.5
+def test_a_wrong_clock_and_the_launch_are_sampled_in_turns(gpu):
+    kernel, order = gpu.kernel(1_000_000, launch_ns=20_000), []
+    samples, alone = beside_launches(
+        lambda: order.append("w") or 21e-6, lambda: order.append("c") or kernel(), n_turns=3
+    )
+    assert (samples, alone) == ([21e-6] * 3, [20e-6] * 3)
+    assert [len(turn) for turn in "".join(order).split("w")[1:]] == [100] * 3
 
-    samples, compilations, calls = beside_compilation(wrong, add, (1, 2), n_turns=2)
-    assert samples == [0.5, 0.5]
-    assert len(compilations) == len(calls) == 2
-    assert len({id(function) for function in fresh}) == 2
+
+def test_launches_are_the_hosts_part_of_each_call(gpu):
+    calls = {"a": gpu.kernel(500), "b": gpu.kernel(5_000_000, launch_ns=9_000)}
+    assert launches_in_turns(calls, 4) == {"a": [3e-6] * 4, "b": [9e-6] * 4}
 
 
 class Dispatcher:
@@ -97,9 +96,8 @@ class Dispatcher:
         self.host.advance(2_000_000)
 
 
-def test_parts_of_a_clock_that_holds_the_compiler_are_timed_apart_and_in_turns(monkeypatch):
-    host, log = FakeHost(), []
-    function = Dispatcher(host, log)
+def test_parts_of_a_clock_that_holds_the_compiler_are_timed_apart_and_in_turns(gpu, monkeypatch):
+    host, log = gpu.host, []
     fake = SimpleNamespace(njit=lambda _: Dispatcher(host, log, compiled=False))
     monkeypatch.setattr(turns, "numba", lambda: fake)
 
@@ -109,29 +107,46 @@ def test_parts_of_a_clock_that_holds_the_compiler_are_timed_apart_and_in_turns(m
             fresh()
         return (host.now_ns() - begin) / 5e9
 
-    with recording_session(given_machine=Machine(host=host), ceilings=Ceilings()):
-        wrong, compilations, calls = beside_compilation(five_calls, function, (), 3)
+    wrong, compilations, calls = beside_compilation(five_calls, Dispatcher(host, log), (), 3)
     assert wrong == pytest.approx([0.062] * 3)
     assert compilations == pytest.approx([0.3] * 3)
     assert calls == pytest.approx([0.002] * 3)
     assert log == ["compile in a call", "compile float32"] * 3
 
 
-def test_the_first_whole_turn_is_not_counted():
+def test_the_first_whole_turn_is_not_counted(gpu):
     taken = iter([{"whole": 9.0, "part": 90.0}, {"whole": 2.0, "part": 1.0}, {"whole": 3.0, "part": 2.0}])
-    with recording_session(given_machine=Machine(host=FakeHost()), ceilings=Ceilings()):
-        assert whole_turns(lambda: next(taken), 2) == {"whole": [2.0, 3.0], "part": [1.0, 2.0]}
-        with pytest.raises(ArgumentError, match="n_turns must be at least 1; got 0"):
-            whole_turns(dict, 0)
+    assert whole_turns(lambda: next(taken), 2) == {"whole": [2.0, 3.0], "part": [1.0, 2.0]}
 
 
-@pytest.mark.parametrize("options", [{"n_turns": 0}, {"n_calls": 0}, {"n_calls": 257}])
-def test_counts_that_cannot_be_are_refused(options):
-    (name,) = options
-    with pytest.raises(ArgumentError, match=f"{name} must be"):
-        beside_launches(lambda: 1e-5, lambda: None, **options)
+def test_a_map_has_one_checked_sample_of_each_variant_a_round(gpu):
+    def variant(name, ns):
+        kernel = gpu.kernel(ns, name=name)
+        return Variant(name, lambda x, out: (kernel(), np.add(x, 1, out=out)))
+
+    study = Study(
+        "add", "Add one", (variant("a", 4_000), variant("b", 300_000)), sizes=(1000,),
+        inputs=lambda n, dtype, rng, exact: (
+            rng.integers(-8, 8, n).astype(dtype) if exact else rng.random(n, dtype),),
+        reference=lambda x: x + 1,
+    )  # fmt: skip
+    assert measure_map(study, 1000, 3) == {"a": (6e-6,) * 3, "b": (302e-6,) * 3}
+
+
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (lambda: beside_launches(float, lambda: None, n_calls=257), "n_calls must be"),
+        (lambda: in_turns({"a": float}, 0), "n_turns must be"),
+        (lambda: in_turns({}), "at least one clock"),
+    ],
+)
+def test_counts_that_cannot_be_are_refused(gpu, ask, name):
+    with pytest.raises(ArgumentError, match=name):
+        ask()
 
 
 def test_without_a_gpu_it_says_so():
-    with recording_session(given_machine=Machine(), ceilings=Ceilings()), pytest.raises(NoGpuError):
-        beside_launches(lambda: 1e-5, lambda: None)
+    nothing = recording_session(given_machine=Machine(host=FakeHost()), ceilings=Ceilings())
+    with nothing, pytest.raises((NoGpuError, ArgumentError), match="GPU"):
+        in_turns({"a": float})

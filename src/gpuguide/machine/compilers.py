@@ -7,13 +7,11 @@ from importlib import import_module, metadata
 from typing import Any
 
 from gpuguide.errors import BackendError
-from gpuguide.machine.backends import cupy, has_gpu, numba_cuda, nvml
+from gpuguide.machine.backends import cupy, has_gpu, numba_cuda
 
 __all__ = [
     "ARCHITECTURE",
     "capability",
-    "cuda_extra",
-    "install_command",
     "installed_version",
     "missing_parts",
     "names_a_library",
@@ -26,9 +24,6 @@ ARCHITECTURE = (9, 0)
 
 PARTS = {"nvvm": "NVVM", "nvrtc": "NVRTC", "nvJitLink": "nvJitLink"}
 """The libraries that make a kernel of Numba's code: names for NVIDIA's search, and for readers."""
-
-# CUDA 13 compiles for no GPU older than this.
-_OLDEST_OF_CUDA_13 = (7, 5)
 
 _NAMES_A_LIBRARY = re.compile(r"\blib(?:nvrtc|nvvm|cudart|nvjitlink)|\.so\b|\.dll\b", re.I)
 
@@ -81,36 +76,6 @@ def missing_parts(names: tuple[str, ...] = tuple(PARTS)) -> tuple[str, ...]:
     except ImportError:
         return ()
     return tuple(PARTS[name] for name in names if not _is_found(load, name))
-
-
-def cuda_extra(target: tuple[int, int] = ARCHITECTURE) -> str:
-    """Choose the extra of this package that fits the machine."""
-    for extra in ("cuda12", "cuda13"):
-        if installed_version(f"cupy-{extra}x"):
-            return extra
-    library = nvml()
-    try:
-        # Without a driver, take the newer one.
-        driver = library.nvmlSystemGetCudaDriverVersion() if library is not None else 13_000
-    except Exception:  # NVML raises its own class, which cannot be named without importing it
-        driver = 13_000
-    return "cuda12" if driver < 13_000 or target < _OLDEST_OF_CUDA_13 else "cuda13"
-
-
-def install_command(extra: str) -> str:
-    """Write the command that installs what an extra of this package holds.
-
-    It names the parts and not this package, which no package index has.
-    """
-    try:
-        wanted = metadata.requires("gpuguide") or []
-    except metadata.PackageNotFoundError:  # a copy of the source
-        wanted = []
-    parts = [
-        text.partition(";")[0].strip() for text in wanted if re.search(rf"extra\s*==\s*.{extra}\b", text)
-    ]
-    parts = parts or [f"numba-cuda[{extra.replace('cuda', 'cu')}]", f"cupy-{extra}x"]
-    return "pip install " + " ".join(f"'{part}'" for part in parts)
 
 
 def _is_found(load: Any, name: str) -> bool:

@@ -26,8 +26,8 @@ _STOPPED = {
 }
 _SHAPE = (
     "an argument, most often the shape of a launch",
-    f"a block has at most {MAX_THREADS_PER_BLOCK:,} threads, and 64 along z; a grid has at most 65,535 "
-    "blocks along y and z; no side may be 0",
+    f"a block has at most {MAX_THREADS_PER_BLOCK:,} threads, 64 along z, and 48 KB of shared memory unless "
+    "its kernel is allowed more; a grid has at most 65,535 blocks along y and z; no side may be 0",
 )
 _REFUSED = {
     "invalidvalue": _SHAPE,

@@ -1,21 +1,18 @@
-"""Launches: the arrays they take, grids in one to three dimensions, grid-stride loops, and occupancy."""
+"""Launches: the arrays they take, grids in one to three dimensions, and grid-stride loops."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.device import DeviceInfo
 
-__all__ = ["Occupancy", "blocks_1d", "check", "grid_2d", "grid_3d", "grid_stride_blocks", "occupancy"]
+__all__ = ["blocks_1d", "check", "grid_2d", "grid_3d", "grid_stride_blocks"]
 
 MAX_THREADS_PER_BLOCK = 1024
 # Along x, y and z: limits of CUDA, the same on all its present GPUs.
 _MAX_GRID = (2**31 - 1, 65535, 65535)
-_MAX_REGISTERS_PER_THREAD = 255
 
 
 def check(
@@ -95,50 +92,6 @@ def grid_stride_blocks(n: int, threads_per_block: int, sm_count: int, blocks_per
     return max(1, min(_ceil_div(n, threads_per_block), sm_count * blocks_per_sm))
 
 
-@dataclass(frozen=True)
-class Occupancy:
-    """How many threads of a kernel one multiprocessor holds at once."""
-
-    blocks_per_sm: int
-    warps_per_sm: int
-    share: float
-    limits: dict[str, int]
-    limited_by: tuple[str, ...]
-
-
-def occupancy(
-    threads_per_block: int, registers_per_thread: int, shared_bytes_per_block: int, device: DeviceInfo
-) -> Occupancy:
-    """Work out how many blocks of a kernel fit on one multiprocessor."""
-    _check_threads((threads_per_block,))
-    _check_int("registers_per_thread", registers_per_thread, 0, _MAX_REGISTERS_PER_THREAD)
-    _check_int("shared_bytes_per_block", shared_bytes_per_block, 0, device.shared_bytes_per_block_optin)
-    warps = _ceil_div(threads_per_block, device.warp_size)
-    max_warps = device.max_threads_per_sm // device.warp_size
-    # Whole warps are resident: a block of 33 threads takes as much room as one of 64.
-    limits = {"threads": max_warps // warps, "blocks": device.max_blocks_per_sm}
-    if registers_per_thread:
-        limits["registers"] = _blocks_by_registers(warps, registers_per_thread, device)
-    if shared_bytes_per_block:
-        limits["shared memory"] = _blocks_by_shared_memory(shared_bytes_per_block, device)
-    blocks = min(limits.values())
-    limited_by = tuple(name for name, count in limits.items() if count == blocks)
-    return Occupancy(blocks, blocks * warps, blocks * warps / max_warps, limits, limited_by)
-
-
-def _blocks_by_registers(warps: int, registers_per_thread: int, device: DeviceInfo) -> int:
-    registers_per_warp = _round_up(registers_per_thread * device.warp_size, 256)
-    # Registers left over in one scheduler cannot be used by another.
-    warps_per_scheduler = device.registers_per_sm // 4 // registers_per_warp
-    return warps_per_scheduler * 4 // warps
-
-
-def _blocks_by_shared_memory(shared_bytes: int, device: DeviceInfo) -> int:
-    modern = device.compute_capability >= (8, 0)
-    held = _round_up(shared_bytes + (1024 if modern else 0), 128 if modern else 256)
-    return device.shared_bytes_per_sm // held
-
-
 def _grid(shape: tuple[int, ...], threads_per_block: tuple[int, ...], ndim: int) -> tuple[int, ...]:
     if len(shape) != ndim or len(threads_per_block) != ndim:
         raise ArgumentError(
@@ -188,7 +141,3 @@ def _check_int(name: str, value: int, low: int, high: int | None = None) -> None
 
 def _ceil_div(a: int, b: int) -> int:
     return -(-a // b)
-
-
-def _round_up(value: int, unit: int) -> int:
-    return _ceil_div(value, unit) * unit

@@ -1,9 +1,8 @@
-"""The most that this machine can do, measured once per session: the best of many kernels for each mix.
+"""The most that this machine can do, measured once per session: the best of several kernels for each mix.
 
 Shares in the guide refer to the ceiling for the kernel's own mix of reads and writes, so the ceilings must be
-as high as possible: the candidates differ in the size and number of accesses per thread, in the block, and in
-whether blocks stride over the array. The module has, in this order, the measurement, the candidates, the
-source of their kernels, and the peaks that no measurement may exceed.
+as high as possible. The candidates are the shapes that have won on some machine start: accesses of 16 bytes,
+a tile for each block. Grid-stride loops, accesses of 4 bytes and the driver's own copy and fill never did.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from statistics import median
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 
 from gpuguide.errors import ImplausibleError, MismatchError, OutOfMemoryError
 from gpuguide.machine import backends
-from gpuguide.machine.backends import RawKernel, raw_kernel
+from gpuguide.machine.backends import raw_kernel
 from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.clocks import GpuClock, HostClock, SystemClock
 from gpuguide.measure.timing import (
@@ -34,25 +34,16 @@ from gpuguide.measure.timing import (
 from gpuguide.results.ceilings import Ceiling, Ceilings
 from gpuguide.results.records import Measurement
 
-__all__ = [
-    "Arrays",
-    "Candidate",
-    "best",
-    "check_plausible",
-    "copy_sentinel",
-    "launch_ceilings",
-    "measure",
-    "tensor_ceilings",
-]
-
-MEMORY_MIXES = ("read", "write", "copy", "two_to_one")
-SHAPES = tuple(product((4, 16), (1, 2, 4, 8)))
-"""Bytes of one access, and the number of independent accesses per thread, one block's width apart."""
-TENSOR_UNITS = ("fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
-CHAINS = (4, 8, 16)
+MEMORY_MIXES = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
+"""Mix -> how many arrays it moves."""
+ACCESSES = (1, 2, 4, 8)
+"""Independent accesses of 16 bytes per thread, one block's width apart."""
+THREADS = (256, 512, 1024)
+CHAINS = (8, 16)
 """Independent chains of multiply-adds in a thread."""
 FMA_REPEATS = 16
 """Multiply-adds of each chain in one iteration."""
+TENSOR_UNITS = ("fp64_tensor", "tf32", "fp16_tensor", "bf16_tensor")
 
 _MIX_BUDGET_S = 0.5  # for the samples of the two best candidates of one mix
 _SCREENING_SAMPLES = 3
@@ -62,12 +53,20 @@ _PRODUCT_SECONDS, _PRODUCT_STEP = 0.002, 1024  # the same for a product, and wha
 # Factors that every type holds, bfloat16 too. A sum of at most 64 a row stays below 2**24 up to 262 144 rows,
 # so that products are exact in float32.
 _LARGEST_FACTOR, _WEIGHTS = 8, 1009
-# The most that one block takes in a turn: threads times accesses times bytes. Every shape divides it.
+# The most that one block takes: threads times accesses times bytes. Every shape divides it.
 _TILE_BYTES = 1024 * 8 * 16
-_BLOCKS = (256, 512, 1024)
-_N_ARRAYS = {"read": 1, "write": 1, "copy": 2, "two_to_one": 3}
 # As CUDA numbers them in cudaMemcpyKind.
-_HOST_TO_DEVICE, _DEVICE_TO_HOST, _DEVICE_TO_DEVICE = 1, 2, 3
+_HOST_TO_DEVICE, _DEVICE_TO_HOST = 1, 2
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to do one kind of work."""
+
+    mix: str
+    kernel: str
+    call: Call
+    work: int
 
 
 def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None) -> Ceilings:
@@ -75,36 +74,33 @@ def measure(gpu: GpuClock, device: DeviceInfo, *, host: HostClock | None = None)
     clock = host or SystemClock()
     cp = backends.cupy()
     with gpu.use():
-        arrays = allocate(gpu, array_bytes(device, cp.cuda.runtime.memGetInfo()[0]))
-        found = [best(memory_candidates(arrays, device, mix), gpu, clock) for mix in MEMORY_MIXES]
+        arrays = allocate(gpu, array_bytes(device, cp.cuda.runtime.memGetInfo()[0]), 3)
+        items = [best(memory_candidates(arrays, mix), gpu, clock) for mix in MEMORY_MIXES]
         del arrays
-        found += [best([each], gpu, clock) for each in pcie_candidates(gpu)]
-        found += [best(fma_candidates(device, unit), gpu, clock) for unit in ("fp32", "fp64")]
-        found += tensor_ceilings(gpu, device, clock)
+        items += [best([copy], gpu, clock) for copy in pcie_candidates(gpu)]
+        items += [best(fma_candidates(device, unit), gpu, clock) for unit in ("fp32", "fp64")]
+        items += tensor_ceilings(gpu, device, clock)
     cp.get_default_memory_pool().free_all_blocks()
     cp.get_default_pinned_memory_pool().free_all_blocks()
-    return Ceilings((*found, *launch_ceilings(gpu, clock)))
+    return Ceilings((*items, *launch_ceilings(gpu, clock)))
 
 
-def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock | None = None) -> Ceiling:
+def best(candidates: Iterable[Candidate], gpu: GpuClock, host: HostClock) -> Ceiling:
     """Return the ceiling that the fastest of several candidates reaches.
 
-    All are tried three times; the two with the lowest medians are then sampled until that is enough.
+    All are tried three times; the two with the lowest medians are then sampled until that is enough, because
+    three samples do not separate the best from the second best.
     """
-    clock = host or SystemClock()
-    ranked = sorted(((_screen(each, gpu), each) for each in candidates), key=lambda pair: pair[0])
-    # Two, because three samples do not separate the best from the second best.
-    found = [_ceiling(each, gpu, clock) for _, each in ranked[:2]]
-    return max(found, key=lambda ceiling: ceiling.value)
+    ranked = sorted(candidates, key=partial(_screen, gpu))
+    return max((_ceiling(one, gpu, host) for one in ranked[:2]), key=lambda ceiling: ceiling.value)
 
 
-def _screen(candidate: Candidate, gpu: GpuClock) -> float:
+def _screen(gpu: GpuClock, candidate: Candidate) -> float:
     """Return the median of a few samples, in nanoseconds."""
     with gpu.use():
         candidate.call()
         gpu.synchronize()
-    timer = DeviceTimer(gpu, candidate.call)
-    return median(collect(timer, _SCREENING_SAMPLES).ns)
+    return median(collect(DeviceTimer(gpu, candidate.call), _SCREENING_SAMPLES).ns)
 
 
 def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
@@ -115,7 +111,7 @@ def _ceiling(candidate: Candidate, gpu: GpuClock, host: HostClock) -> Ceiling:
     return Ceiling(candidate.mix, rate, unit, samples.ns, candidate.work, candidate.kernel)
 
 
-def launch_ceilings(gpu: GpuClock, host: HostClock | None = None) -> tuple[Ceiling, ...]:
+def launch_ceilings(gpu: GpuClock, host: HostClock) -> tuple[Ceiling, ...]:
     """Return the time of an empty kernel in a graph, and the host time of launching it."""
     graph = device_timer(gpu.empty, gpu)
     launch = launch_timer(gpu.empty, gpu, host=host)
@@ -132,45 +128,19 @@ def _seconds(mix: str, kernel: str, samples: Samples) -> Ceiling:
 
 def copy_sentinel(gpu: GpuClock, *, n_samples: int = 20) -> float:
     """Return the rate of one fixed copy kernel in B/s, to tell whether the machine changed meanwhile."""
-    cp = backends.cupy()
-    free_bytes = cp.cuda.runtime.memGetInfo()[0]
+    n_bytes = _whole_tiles(min(_ARRAY_BYTES, backends.cupy().cuda.runtime.memGetInfo()[0] // 12))
     with gpu.use():
-        arrays = allocate(gpu, sentinel_bytes(free_bytes), n_arrays=2)
-        candidate = sentinel_candidate(arrays)
+        candidate = _memory_candidate(allocate(gpu, n_bytes, 2), "copy", 4, 512)
         timer = device_timer(candidate.call, gpu, batchable=False)
-        seconds = median(collect(timer, n_samples).ns) / 1e9
-        del arrays
-    cp.get_default_memory_pool().free_all_blocks()
-    return candidate.work / seconds
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One way to do one kind of work."""
-
-    mix: str
-    kernel: str
-    call: Call
-    work: int
-
-
-@dataclass(frozen=True)
-class Arrays:
-    """Three arrays of `n_bytes` in GPU memory, and a word that is never written."""
-
-    a: Any
-    b: Any
-    out: Any
-    never: Any
-    n_bytes: int
+        return candidate.work / (median(collect(timer, n_samples).ns) / 1e9)
 
 
 def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
     """Return the size of each of three arrays for the memory ceilings."""
     least = 8 * device.l2_bytes
-    wanted = min(_ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
+    aim = min(_ARRAY_BYTES, max(least, int(device.peak_memory_bandwidth * 0.001)))
     # Three arrays of a twelfth are a quarter of what is free.
-    size = _whole_tiles(min(wanted, free_bytes // 12))
+    size = _whole_tiles(min(aim, free_bytes // 12))
     # Rounding down to whole tiles may have cost up to one.
     if size < least - _TILE_BYTES:
         raise OutOfMemoryError(
@@ -180,90 +150,38 @@ def array_bytes(device: DeviceInfo, free_bytes: int) -> int:
     return size
 
 
-def sentinel_bytes(free_bytes: int) -> int:
-    """Return the size of the sentinel's arrays: at most 1 GiB, and a twelfth of the free memory."""
-    return _whole_tiles(min(_ARRAY_BYTES, free_bytes // 12))
-
-
 def _whole_tiles(n_bytes: int) -> int:
     return n_bytes // _TILE_BYTES * _TILE_BYTES
 
 
-def allocate(gpu: GpuClock, n_bytes: int, n_arrays: int = 3) -> Arrays:
-    """Return arrays whose inputs hold bits that look random; `b` is `a` where two are asked for."""
-    cp = backends.cupy()
+def allocate(gpu: GpuClock, n_bytes: int, n_arrays: int) -> list[Any]:
+    """Return arrays of words that look random: some hardware moves constants at another rate."""
     n = n_bytes // 4
-    a, out = cp.empty(n, dtype=np.uint32), cp.empty(n, dtype=np.uint32)
-    b = cp.empty(n, dtype=np.uint32) if n_arrays == 3 else a
-    scramble = scramble_kernel()
-    for array in (a, b, out):
+    arrays = [backends.cupy().empty(n, dtype=np.uint32) for _ in range(n_arrays)]
+    scramble = raw_kernel(MEMORY_SOURCE, "scramble")
+    for array in arrays:
         scramble((4096,), (256,), (array, np.int64(n)))
     gpu.synchronize()
-    return Arrays(a, b, out, cp.zeros(1, dtype=np.uint32), n_bytes)
+    return arrays
 
 
-def memory_candidates(arrays: Arrays, device: DeviceInfo, mix: str) -> list[Candidate]:
-    """Return every shape for one mix, with a block for each tile and with blocks that stride."""
-    found = [
-        _memory_candidate(arrays, mix, shape, threads, grid)
-        for shape in SHAPES
-        for threads in _BLOCKS
-        # If blocks stride, there are as many as can be resident at once.
-        for grid in (None, device.sm_count * device.max_threads_per_sm // threads)
-    ]
-    # The driver's own copy and fill may be the fastest, and a ceiling that is too low gives shares above 100
-    # %.
-    driver = {"copy": _driver_copy, "write": _driver_set}.get(mix)
-    return [*found, driver(arrays)] if driver else found
+def memory_candidates(arrays: list[Any], mix: str) -> list[Candidate]:
+    """Return every shape for one mix."""
+    return [_memory_candidate(arrays, mix, *shape) for shape in product(ACCESSES, THREADS)]
 
 
-def _memory_candidate(
-    arrays: Arrays, mix: str, shape: tuple[int, int], threads: int, grid: int | None
-) -> Candidate:
-    """Return one kernel as a candidate; `grid` blocks stride over the tiles, or each has its own."""
-    access_bytes, n_accesses = shape
-    kernel = memory_kernel(mix, access_bytes, n_accesses)
-    tiles = arrays.n_bytes // (threads * access_bytes * n_accesses)
-    blocks = tiles if grid is None else min(grid, tiles)
-    args = (arrays.a, arrays.b, arrays.out, np.int64(tiles), arrays.never)
-    shape_of_grid = "one tile per block" if grid is None else "grid-stride"
+def _memory_candidate(arrays: list[Any], mix: str, n_accesses: int, threads: int) -> Candidate:
+    kernel = raw_kernel(MEMORY_SOURCE, f"{mix}_{n_accesses}")
+    n_bytes = 4 * arrays[0].size
+    tiles = n_bytes // (threads * n_accesses * 16)
+    never = backends.cupy().zeros(1, dtype=np.uint32)
+    args = (arrays[0], arrays[1], arrays[-1], np.int64(tiles), never)
     return Candidate(
         mix,
-        f"{access_bytes} B x {n_accesses}, {threads} threads, {shape_of_grid}",
-        lambda: kernel((blocks,), (threads,), args),
-        _N_ARRAYS[mix] * arrays.n_bytes,
+        f"16 B x {n_accesses}, {threads} threads, one tile per block",
+        lambda: kernel((tiles,), (threads,), args),
+        MEMORY_MIXES[mix] * n_bytes,
     )
-
-
-def sentinel_candidate(arrays: Arrays) -> Candidate:
-    """Return the one copy kernel that the sentinel always runs."""
-    return _memory_candidate(arrays, "copy", (16, 4), 512, None)
-
-
-def _driver_copy(arrays: Arrays) -> Candidate:
-    copy = _memcpy(arrays.out.data.ptr, arrays.a.data.ptr, arrays.n_bytes, _DEVICE_TO_DEVICE)
-    return Candidate("copy", "cudaMemcpyAsync", copy, 2 * arrays.n_bytes)
-
-
-def _driver_set(arrays: Arrays) -> Candidate:
-    cp = backends.cupy()
-
-    def set_bytes() -> None:
-        stream = cp.cuda.get_current_stream().ptr
-        cp.cuda.runtime.memsetAsync(arrays.out.data.ptr, 0xA5, arrays.n_bytes, stream)
-
-    return Candidate("write", "cudaMemsetAsync", set_bytes, arrays.n_bytes)
-
-
-def _memcpy(target: int, source: int, n_bytes: int, kind: int, stream: Any = None) -> Call:
-    """Return an asynchronous copy into `stream`, or into what is then the current one."""
-    cp = backends.cupy()
-
-    def copy() -> None:
-        into = cp.cuda.get_current_stream() if stream is None else stream
-        cp.cuda.runtime.memcpyAsync(target, source, n_bytes, kind, into.ptr)
-
-    return copy
 
 
 def pcie_candidates(gpu: GpuClock) -> list[Candidate]:
@@ -274,27 +192,29 @@ def pcie_candidates(gpu: GpuClock) -> list[Candidate]:
     there, back = cp.zeros(n, dtype=np.uint8), cp.zeros(n, dtype=np.uint8)
     other = cp.cuda.Stream(non_blocking=True)
     fork, join = (cp.cuda.Event(disable_timing=True) for _ in range(2))
-    to_device = _memcpy(there.data.ptr, pinned[0].ptr, n, _HOST_TO_DEVICE)
-    to_host = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST)
-    aside = _memcpy(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST, other)
+
+    # The arrays in these functions live as long as the candidates: freed memory must not be copied to.
+    def to_device() -> None:
+        stream = cp.cuda.get_current_stream()
+        cp.cuda.runtime.memcpyAsync(there.data.ptr, pinned[0].ptr, n, _HOST_TO_DEVICE, stream.ptr)
+
+    def to_host(stream: Any = None) -> None:
+        stream = stream or cp.cuda.get_current_stream()
+        cp.cuda.runtime.memcpyAsync(pinned[1].ptr, back.data.ptr, n, _DEVICE_TO_HOST, stream.ptr)
 
     def both() -> None:
         # The clock's events are in its own stream: work in the other one begins and ends between them.
         fork.record(gpu.stream)
         other.wait_event(fork)
-        aside()
+        to_host(other)
         join.record(other)
         to_device()
         gpu.stream.wait_event(join)
 
-    def keeping(call: Call) -> Call:
-        owners = (*pinned, there, back)  # freed memory must not be copied to
-        return lambda: (call(), owners)[0]
-
     return [
-        Candidate("h2d", "cudaMemcpyAsync, pinned", keeping(to_device), n),
-        Candidate("d2h", "cudaMemcpyAsync, pinned", keeping(to_host), n),
-        Candidate("both_ways", "cudaMemcpyAsync, pinned, two streams", keeping(both), 2 * n),
+        Candidate("h2d", "cudaMemcpyAsync, pinned", to_device, n),
+        Candidate("d2h", "cudaMemcpyAsync, pinned", to_host, n),
+        Candidate("both_ways", "cudaMemcpyAsync, pinned, two streams", both, 2 * n),
     ]
 
 
@@ -302,24 +222,20 @@ def fma_candidates(device: DeviceInfo, unit: str) -> list[Candidate]:
     """Return chains of multiply-adds that fill the GPU for about 2 ms."""
     real = np.float32 if unit == "fp32" else np.float64
     never = backends.cupy().zeros(1, dtype=real)
-    return [
-        # With these, a chain settles near 1/4 and neither overflows nor becomes subnormal.
-        _fma_candidate(device, unit, n_chains, threads, (real(-0.9999), real(0.5)), never)
-        for n_chains in CHAINS
-        for threads in _BLOCKS[:2]
-    ]
+    return [_fma_candidate(device, unit, *shape, real, never) for shape in product(CHAINS, THREADS[:2])]
 
 
 def _fma_candidate(
-    device: DeviceInfo, unit: str, n_chains: int, threads: int, factors: tuple[Any, Any], never: Any
+    device: DeviceInfo, unit: str, n_chains: int, threads: int, real: Any, never: Any
 ) -> Candidate:
-    kernel = fma_kernel(unit, n_chains)
+    kernel = raw_kernel(FMA_SOURCE, f"{unit}_{n_chains}")
     blocks = device.sm_count * device.max_threads_per_sm // threads
     per_iteration = 2 * FMA_REPEATS * n_chains * blocks * threads
     # For a GPU that is not in the tables: only the length of the kernel depends on it.
     peak = device.peak_flops(unit) or 1e12
     iterations = max(1, int(peak * _FMA_SECONDS / per_iteration))
-    args = (*factors, np.int32(iterations), never)
+    # With these factors, a chain settles near 1/4 and neither overflows nor becomes subnormal.
+    args = (real(-0.9999), real(0.5), np.int32(iterations), never)
     return Candidate(
         unit,
         f"{n_chains} chains, {threads} threads, ordinary units",
@@ -328,7 +244,7 @@ def _fma_candidate(
     )
 
 
-def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock | None = None) -> Iterator[Ceiling]:
+def tensor_ceilings(gpu: GpuClock, device: DeviceInfo, host: HostClock) -> Iterator[Ceiling]:
     """Yield the rate that cuBLAS reaches on each kind of tensor core that the GPU has."""
     for unit in TENSOR_UNITS:
         if not device.peak_flops(unit):
@@ -426,103 +342,61 @@ def check_product(unit: str, a: Any, b: Any, out: Any) -> None:
     weights = 1 + np.random.default_rng(n).integers(0, _WEIGHTS, n)
     xp = backends.array_module(out)
     v = xp.asarray(weights.astype(np.float64))
-    wrong = xp.flatnonzero(~(_times(out, v) == _times(a, _times(b, v))))
+    by_product, by_factors = (out * v).sum(axis=1), (a * (b * v).sum(axis=1)).sum(axis=1)
+    wrong = xp.flatnonzero(~(by_product == by_factors))
     if wrong.size:
         raise MismatchError(
             f"cuBLAS on {unit}: {wrong.size} of {n} rows are wrong, the first is {int(wrong[0])}."
         )
 
 
-def _times(matrix: Any, v: Any) -> Any:
-    """Multiply a matrix by a vector, a block of rows at a time, without a product of matrices."""
-    xp = backends.array_module(matrix)
-    # 128 MiB of float64 at a time, instead of another whole matrix.
-    step = max(1, 2**24 // max(1, matrix.shape[1]))
-    blocks = [(matrix[i : i + step] * v).sum(axis=1) for i in range(0, matrix.shape[0], step)]
-    return xp.concatenate(blocks)
-
-
-def memory_kernel(mix: str, access_bytes: int, n_accesses: int) -> RawKernel:
-    """Return the kernel of one mix and shape."""
-    return raw_kernel(MEMORY_SOURCE, f"{mix}_{access_bytes}x{n_accesses}")
-
-
-def fma_kernel(unit: str, n_chains: int) -> RawKernel:
-    """Return the kernel of multiply-add chains of one unit."""
-    return raw_kernel(FMA_SOURCE, f"{unit}_{n_chains}")
-
-
-def scramble_kernel() -> RawKernel:
-    """Return the kernel that fills words with bits that look random; takes ``(x, n)``."""
-    return raw_kernel(MEMORY_SOURCE, "scramble")
-
-
-_MEMORY_TEMPLATES = r"""
-// Arrays hold `tiles` whole tiles of blockDim.x * N vectors. With a grid of `tiles` blocks each block takes
-// one tile; with a smaller grid it strides over them. All loads of a tile are issued before the first use.
-// V is a vector of unsigned integers: what the bits mean does not change how fast they move.
+MEMORY_SOURCE = r"""
+// Arrays hold `tiles` whole tiles of blockDim.x * N vectors; the grid has a block for each. All loads of a
+// tile are issued before the first use. What the bits mean does not change how fast they move.
 typedef unsigned int Word;
-typedef uint4 Quad;
-
-__device__ __forceinline__ Word mix(Word a, Word b) { return a ^ b; }
-__device__ __forceinline__ Quad mix(Quad a, Quad b) {
-    return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
-}
-__device__ __forceinline__ Word fold(Word a) { return a; }
-__device__ __forceinline__ Word fold(Quad a) { return a.x ^ a.y ^ a.z ^ a.w; }
-__device__ __forceinline__ void spread(Word w, Word& v) { v = w; }
-__device__ __forceinline__ void spread(Word w, Quad& v) { v = make_uint4(w, w + 1, w + 2, w + 3); }
 
 #define FOR_TILES for (long long tile = blockIdx.x; tile < tiles; tile += gridDim.x)
+#define EACH _Pragma("unroll") for (int j = 0; j < N; ++j)
 #define AT(j) (tile * N * blockDim.x + (j) * blockDim.x + threadIdx.x)
+#define KERNEL(mix) template <int N> __device__ __forceinline__ void mix(const uint4* __restrict__ a, \
+    const uint4* __restrict__ b, uint4* __restrict__ out, long long tiles, Word* never)
 
-template <typename V, int N>
-__device__ void read_tiles(const V* __restrict__ a, long long tiles, Word* never) {
+__device__ __forceinline__ Word fold(uint4 a) { return a.x ^ a.y ^ a.z ^ a.w; }
+
+KERNEL(read) {
     Word sum = 0;
     FOR_TILES {
-        V v[N];
-#pragma unroll
-        for (int j = 0; j < N; ++j) v[j] = a[AT(j)];
-#pragma unroll
-        for (int j = 0; j < N; ++j) sum += fold(v[j]);
+        uint4 v[N];
+        EACH v[j] = a[AT(j)];
+        EACH sum += fold(v[j]);
     }
     if (sum == 0x9e3779b9u) *never = sum;  // practically never, but the loads must happen to know
 }
 
-template <typename V, int N>
-__device__ void write_tiles(V* __restrict__ out, long long tiles) {
-    FOR_TILES {
-#pragma unroll
-        for (int j = 0; j < N; ++j) spread(0x9e3779b9u * (Word)AT(j), out[AT(j)]);
+KERNEL(write) {
+    FOR_TILES EACH {
+        const Word w = 0x9e3779b9u * (Word)AT(j);
+        out[AT(j)] = make_uint4(w, w + 1, w + 2, w + 3);
     }
 }
 
-template <typename V, int N>
-__device__ void copy_tiles(const V* __restrict__ a, V* __restrict__ out, long long tiles) {
+KERNEL(copy) {
     FOR_TILES {
-        V v[N];
-#pragma unroll
-        for (int j = 0; j < N; ++j) v[j] = a[AT(j)];
-#pragma unroll
-        for (int j = 0; j < N; ++j) out[AT(j)] = v[j];
+        uint4 v[N];
+        EACH v[j] = a[AT(j)];
+        EACH out[AT(j)] = v[j];
     }
 }
 
-template <typename V, int N>
-__device__ void two_to_one_tiles(
-    const V* __restrict__ a, const V* __restrict__ b, V* __restrict__ out, long long tiles) {
+KERNEL(two_to_one) {
     FOR_TILES {
-        V v[N], w[N];
-#pragma unroll
-        for (int j = 0; j < N; ++j) v[j] = a[AT(j)];
-#pragma unroll
-        for (int j = 0; j < N; ++j) w[j] = b[AT(j)];
-#pragma unroll
-        for (int j = 0; j < N; ++j) out[AT(j)] = mix(v[j], w[j]);
+        uint4 v[N], w[N];
+        EACH v[j] = a[AT(j)];
+        EACH w[j] = b[AT(j)];
+        EACH out[AT(j)] = make_uint4(v[j].x ^ w[j].x, v[j].y ^ w[j].y, v[j].z ^ w[j].z, v[j].w ^ w[j].w);
     }
 }
 
-// Fills n words with bits that look random: some hardware moves constants at another rate.
 extern "C" __global__ void scramble(Word* x, long long n) {
     const long long step = (long long)gridDim.x * blockDim.x;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -531,68 +405,36 @@ extern "C" __global__ void scramble(Word* x, long long n) {
         x[i] = h ^ (h >> 13);
     }
 }
+""" + "\n".join(
+    f'extern "C" __global__ void {mix}_{n}(const uint4* __restrict__ a, const uint4* __restrict__ b, '
+    f"uint4* __restrict__ out, long long tiles, Word* never) {{ {mix}<{n}>(a, b, out, tiles, never); }}"
+    for mix, n in product(MEMORY_MIXES, ACCESSES)
+)
 
-"""
-
-_FMA_TEMPLATE = r"""
+FMA_SOURCE = rf"""
 // N independent chains a thread hide the latency of a multiply-add; x and y come from the host, so that
 // nothing can be worked out at compile time.
 template <typename T, int N>
-__device__ __forceinline__ void fma_chains(T x, T y, int iterations, T* never) {
+__device__ __forceinline__ void fma_chains(T x, T y, int iterations, T* never) {{
     T a[N];
 #pragma unroll
     for (int j = 0; j < N; ++j) a[j] = (T)(threadIdx.x + j);
 #pragma unroll 1
-    for (int i = 0; i < iterations; ++i) {
+    for (int i = 0; i < iterations; ++i) {{
 #pragma unroll
-        for (int r = 0; r < REPEATS; ++r)
+        for (int r = 0; r < {FMA_REPEATS}; ++r)
 #pragma unroll
             for (int j = 0; j < N; ++j) a[j] = a[j] * x + y;
-    }
+    }}
     T sum = 0;
 #pragma unroll
     for (int j = 0; j < N; ++j) sum += a[j];
     if (sum == (T)-12345) *never = sum;
-}
-"""
-
-_CALLS = {
-    "read": "read_tiles<{v}, {n}>(a, tiles, never)",
-    "write": "write_tiles<{v}, {n}>(out, tiles)",
-    "copy": "copy_tiles<{v}, {n}>(a, out, tiles)",
-    "two_to_one": "two_to_one_tiles<{v}, {n}>(a, b, out, tiles)",
-}
-_VECTORS = {4: "Word", 16: "Quad"}
-_FLOATS = {"fp32": "float", "fp64": "double"}
-
-
-def _memory_entry(mix: str, access_bytes: int, n: int) -> str:
-    """Return the source of one kernel; all have one signature, so that the host calls them alike."""
-    v = _VECTORS[access_bytes]
-    return (
-        f'extern "C" __global__ void {mix}_{access_bytes}x{n}(const {v}* __restrict__ a, '
-        f"const {v}* __restrict__ b, {v}* __restrict__ out, long long tiles, Word* never) "
-        f"{{ {_CALLS[mix].format(v=v, n=n)}; }}"
-    )
-
-
-def _fma_entry(unit: str, n: int) -> str:
-    real = _FLOATS[unit]
-    return (
-        f'extern "C" __global__ void {unit}_{n}({real} x, {real} y, int iterations, {real}* never) '
-        f"{{ fma_chains<{real}, {n}>(x, y, iterations, never); }}"
-    )
-
-
-MEMORY_SOURCE = "\n".join(
-    [_MEMORY_TEMPLATES, *(_memory_entry(mix, *shape) for mix, shape in product(MEMORY_MIXES, SHAPES))]
-)
-FMA_SOURCE = "\n".join(
-    [
-        f"#define REPEATS {FMA_REPEATS}",
-        _FMA_TEMPLATE,
-        *(_fma_entry(*each) for each in product(_FLOATS, CHAINS)),
-    ]
+}}
+""" + "\n".join(
+    f'extern "C" __global__ void {unit}_{n}({real} x, {real} y, int iterations, {real}* never) '
+    f"{{ fma_chains<{real}, {n}>(x, y, iterations, never); }}"
+    for (unit, real), n in product((("fp32", "float"), ("fp64", "double")), CHAINS)
 )
 
 

@@ -6,11 +6,9 @@ import difflib
 import functools
 import hashlib
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from itertools import pairwise
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,64 +22,12 @@ from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo, Work
 from gpuguide.results.units import format_size
 
-__all__ = [
-    "Check",
-    "Plan",
-    "Variant",
-    "check_sizes",
-    "cpu",
-    "cpu_variant",
-    "cupy_variant",
-    "description",
-    "end_to_end",
-    "end_to_end_variant",
-    "first_line",
-    "generator",
-    "gpu",
-    "kernel",
-    "kernel_variant",
-    "naming_options",
-    "one_of",
-    "per_element",
-    "refuse_options",
-    "streaming_traffic",
-]
-
-
-C = TypeVar("C")
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DEVICES = ("gpu", "cpu")
 _CLOCKS = ("device", "end_to_end", "host")
 _ARRAYS = ("cupy", "numba", "host", "pinned")
 _CACHES = ("warm", "cold")
 
 
-def refuse_options(owner: str, options: Iterable[str], known: Sequence[str]) -> None:
-    """Raise ArgumentError, with the nearest name, for an option that does not exist."""
-    for option in options:
-        if option not in known:
-            near = difflib.get_close_matches(option, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
-            raise ArgumentError(f"{owner} takes no option {option!r}.{hint}")
-
-
-def naming_options(cls: type[C]) -> type[C]:
-    """Make a data class suggest the nearest option when it gets one that does not exist."""
-    init = cls.__init__
-    known = list(inspect.signature(init).parameters)[1:]
-
-    # Not by __new__, whose signature would be the one that the reference shows.
-    @functools.wraps(init)
-    def checked(self: C, *args: Any, **options: Any) -> None:
-        refuse_options(cls.__name__, options, known)
-        init(self, *args, **options)
-
-    cls.__init__ = checked  # type: ignore[method-assign, assignment]
-    return cls
-
-
-@naming_options
 @dataclass(frozen=True)
 class Variant:
     """One way of computing what a study is about.
@@ -181,36 +127,32 @@ class Variant:
 
     def __post_init__(self) -> None:
         """Check the arguments and fill in the label and the note."""
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
+        if not isinstance(self.name, str) or not self.name.isidentifier():
             raise ArgumentError(
                 f"Variant: name must be a word of letters, digits and underscores; got {self.name!r}."
             )
-        self._check()
-        # Via `object`, because the dataclass is frozen.
-        if not self.label:
-            object.__setattr__(self, "label", self.name.replace("_", " "))
-        if not self.note:
-            object.__setattr__(self, "note", first_line(self.call))
-
-    def _check(self) -> None:
         where = f"Variant {self.name!r}"
         if not (self.grid or callable(self.call)):
             raise ArgumentError(f"{where}: call must be callable; got {self.call!r}.")
         one_of(where, "device", self.device, _DEVICES)
         one_of(where, "clock", self.clock, _CLOCKS)
         one_of(where, "arrays", self.arrays, _ARRAYS)
-        problem = self._contradiction()
-        if problem:
-            raise ArgumentError(f"{where}: {problem}")
-        self._check_work(where)
-        for name in ("threads", "max_size"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise ArgumentError(f"{where}: {name} must be an integer of at least 1; got {value!r}.")
+        if contradiction := self._contradiction():
+            raise ArgumentError(f"{where}: {contradiction}")
+        for name in self.work_ceilings:
+            if name not in self.work:
+                raise ArgumentError(f"{where}: work_ceilings: {unknown('work', name, self.work)}")
+        # Via `object`, because the dataclass is frozen.
+        if not self.label:
+            object.__setattr__(self, "label", self.name.replace("_", " "))
+        if not self.note:
+            object.__setattr__(self, "note", first_line(self.call))
 
     def _contradiction(self) -> str:
         if self.device == "cpu" and self.clock != "host":
             return f"a CPU variant is timed by clock='host'; got {self.clock!r}."
+        if self.device == "cpu" and self.work_ceilings:
+            return "work_ceilings are those of a GPU, and it runs on the CPU."
         if self.device == "gpu" and self.clock == "host":
             return "clock='host' is for CPU variants; a GPU one takes 'device' or 'end_to_end'."
         if self.device == "gpu" and self.clock == "device" and self.arrays in ("host", "pinned"):
@@ -218,22 +160,6 @@ class Variant:
         if self.mutates and self.allocates:
             return "it cannot both allocate its result and leave it in its first input; set one of the two."
         return ""
-
-    def _check_work(self, where: str) -> None:
-        for argument, given in (("work", self.work), ("work_ceilings", self.work_ceilings)):
-            if not isinstance(given, Mapping) or not all(map(callable, given.values())):
-                raise ArgumentError(
-                    f"{where}: {argument} must map names to functions, as in {{'warp_steps': count}}; "
-                    f"got {given!r}."
-                )
-        for name in self.work:
-            if not _NAME.fullmatch(name):
-                raise ArgumentError(f"{where}: work is named by words such as 'warp_steps'; got {name!r}.")
-        for name in self.work_ceilings:
-            if name not in self.work:
-                raise ArgumentError(f"{where}: work_ceilings: {unknown('work', name, self.work)}")
-        if self.work_ceilings and self.device == "cpu":
-            raise ArgumentError(f"{where}: work_ceilings are those of a GPU, and it runs on the CPU.")
 
     def why_missing(self) -> str:
         """Say why it cannot run here; empty if it can."""
@@ -480,14 +406,19 @@ class Plan:
         object.__setattr__(self, "variants", tuple(map(self._completed, given)))
         object.__setattr__(self, "sizes", check_sizes(where, self.sizes))
         one_of(where, "cache", self.cache, _CACHES)
-        self._check_judge(where)
-        try:
-            np.dtype(self.dtype)
-        except TypeError:
+        if (self.reference is None) == (self.check is None):
+            came = "neither" if self.reference is None else "both"
+            raise ArgumentError(f"{where}: expected either reference= or check=; got {came}.")
+        own = [variant.name for variant in self.variants if variant.output is not None]
+        if own and self.check is None:
             raise ArgumentError(
-                f"{where}: dtype must name a NumPy type such as 'float32'; got {self.dtype!r}."
-            ) from None
-        if self.baseline and self.baseline not in [variant.name for variant in self.variants]:
+                f"{where}: {own[0]!r} has an output of its own, so the study needs check= to compare both."
+            )
+        if self.equal and self.reference is None:
+            raise ArgumentError(f"{where}: equal=True asks for a result equal to reference=; got check=.")
+        if not isinstance(self.tolerance, Tolerance):
+            raise ArgumentError(f"{where}: tolerance must be a Tolerance; got {self.tolerance!r}.")
+        if self.baseline and self.baseline not in self.names:
             raise ArgumentError(f"{where}: baseline: {unknown('variant', self.baseline, self.names)}")
 
     def _completed(self, variant: Variant) -> Variant:
@@ -501,28 +432,6 @@ class Plan:
             size = format_size(variant.max_size)
             left["max_size_reason"] = f"left out above {size} {self.size_name} to keep the run short"
         return replace(variant, **left)
-
-    def _check_judge(self, where: str) -> None:
-        if not callable(self.inputs):
-            raise ArgumentError(
-                f"{where}: inputs must be a callable of (n, dtype, rng, exact); got {self.inputs!r}."
-            )
-        if (self.reference is None) == (self.check is None):
-            came = "neither" if self.reference is None else "both"
-            raise ArgumentError(f"{where}: expected either reference= or check=; got {came}.")
-        if self.check is not None and not (hasattr(self.check, "prepare") and hasattr(self.check, "compare")):
-            raise ArgumentError(
-                f"{where}: check must have prepare(inputs) and compare(output, prepared); got {self.check!r}."
-            )
-        own = [variant.name for variant in self.variants if variant.output is not None]
-        if own and self.check is None:
-            raise ArgumentError(
-                f"{where}: {own[0]!r} has an output of its own, so the study needs check= to compare both."
-            )
-        if self.equal and self.reference is None:
-            raise ArgumentError(f"{where}: equal=True asks for a result equal to reference=; got check=.")
-        if not isinstance(self.tolerance, Tolerance):
-            raise ArgumentError(f"{where}: tolerance must be a Tolerance; got {self.tolerance!r}.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -559,9 +468,8 @@ class Plan:
         rng = generator(self.name, n, "exact" if exact else "random", seed)
         made = self.inputs(n, np.dtype(self.dtype), rng, exact)
         where = f"Study {self.name!r}: inputs"
-        if not isinstance(made, tuple) or not all(
-            isinstance(x, np.ndarray | np.generic | int | float) for x in made
-        ):
+        plain = np.ndarray | np.generic | int | float
+        if not isinstance(made, tuple) or not all(isinstance(x, plain) for x in made):
             raise ArgumentError(
                 f"{where} must return a tuple of NumPy arrays and numbers; got {type(made).__name__}."
             )
@@ -596,20 +504,16 @@ def generator(*words: object) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
 
 
-def check_sizes(where: str, sizes: Sequence[int], least: int = 1) -> tuple[int, ...]:
+def check_sizes(where: str, sizes: Iterable[int], least: int = 1) -> tuple[int, ...]:
     """Return sizes as a tuple of increasing integers, or raise ArgumentError."""
-    # A string is a sequence as well, and a single integer has no length.
-    if isinstance(sizes, str | int) or not len(sizes):
-        raise ArgumentError(f"{where}: sizes must be a sequence of at least one integer; got {sizes!r}.")
-    for size in sizes:
-        # To Python, True is an int.
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
-            raise ArgumentError(f"{where}: every size must be an integer of at least {least}; got {size!r}.")
-    listed = tuple(int(size) for size in sizes)
-    for before, after in pairwise(listed):
-        if after <= before:
-            raise ArgumentError(f"{where}: sizes must increase; got {after} after {before}.")
-    return listed
+    listed = tuple(sizes)
+    whole = bool(listed) and all(isinstance(size, int | np.integer) and size >= least for size in listed)
+    if not whole or sorted(set(listed)) != list(listed):
+        raise ArgumentError(
+            f"{where}: sizes must be integers of at least {least}, each larger than the one before; "
+            f"got {sizes!r}."
+        )
+    return tuple(map(int, listed))
 
 
 def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tuple[Variant, ...]:
@@ -636,33 +540,24 @@ def _is_constant(x: np.ndarray[Any, Any]) -> bool:
 
 def description(plan: Plan) -> StudyDescription:
     """Describe a study: its variants, sizes, inputs and tolerance."""
+    within = plan.tolerance_note
+    if plan.judge is None and within != "equal":
+        within = f"equal on exact inputs; on random ones within {within}"
+    baseline = plan.variant(plan.baseline).label if plan.baseline else ""
+    notes = (
+        ("Inputs", plan.input_note),
+        ("Right means", within),
+        ("Compared with", baseline),
+        ("Cache", plan.cache),
+    )
     rows = tuple(_row(plan, variant) for variant in plan.variants)
-    return StudyDescription(plan.title, rows, plan.sizes, plan.size_name, plan.dtype, tuple(_notes(plan)))
+    shown = tuple((name, note) for name, note in notes if note)
+    return StudyDescription(plan.title, rows, plan.sizes, plan.size_name, plan.dtype, shown)
 
 
 def _row(plan: Plan, variant: Variant) -> tuple[str, str, str, str, str]:
     threads = {None: "", 1: ", 1 thread"}.get(variant.threads, f", {variant.threads} threads")
     runs_on = "GPU" if variant.needs_gpu else f"CPU{threads}"
-    return variant.label, runs_on, variant.clock, _bytes_an_element(plan, variant), variant.note
-
-
-def _bytes_an_element(plan: Plan, variant: Variant) -> str:
-    if variant.traffic is None:
-        return ""
-    n = plan.sizes[-1]
-    moved = variant.traffic(n, np.dtype(plan.dtype))
-    return f"{(moved.bytes_read + moved.bytes_written) / n:.3g}"
-
-
-def _right(plan: Plan) -> str:
-    within = plan.tolerance_note
-    return within if within == "equal" else f"equal on exact inputs; on random ones within {within}"
-
-
-def _notes(plan: Plan) -> Iterable[tuple[str, str]]:
-    if plan.input_note:
-        yield "Inputs", plan.input_note
-    yield "Right means", plan.tolerance_note if plan.judge else _right(plan)
-    if plan.baseline:
-        yield "Compared with", plan.variant(plan.baseline).label
-    yield "Cache", plan.cache
+    n, traffic = plan.sizes[-1], variant.traffic
+    bytes_an_element = f"{traffic(n, np.dtype(plan.dtype)).bytes_total / n:.3g}" if traffic else ""
+    return variant.label, runs_on, variant.clock, bytes_an_element, variant.note

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from gpuguide.errors import OutOfMemoryError
 from gpuguide.machine.device import DeviceInfo
 from gpuguide.machine.memory import is_out_of_memory
 from gpuguide.measure.ceilings import check_plausible
-from gpuguide.measure.clocks import GpuClock, HostClock
+from gpuguide.measure.clocks import HostClock
 from gpuguide.measure.gate import Trial
 from gpuguide.measure.host_pace import SHARED_NOTE
 from gpuguide.measure.plan import Plan, Variant, generator
@@ -30,21 +29,17 @@ from gpuguide.measure.stopping import MAX_SAMPLES, SLOW_NS, enough, has_two_mode
 from gpuguide.measure.timing import (
     BUDGET_S,
     CPU_BUDGET_S,
-    DeviceTimer,
-    HostTimer,
-    Timer,
+    Series,
     device_timer,
     end_to_end_timer,
     host_timer,
+    in_rounds,
     keep_busy,
     launch_timer,
-    next_sample,
 )
 from gpuguide.results.records import CheckResult, Measurement
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
-
-__all__ = ["Cell", "CpuForecast", "KeptCall", "Progress", "Rounds", "Runner"]
 
 CPU_LIMIT_S = 1.0
 """Seconds that a call of a CPU variant may take."""
@@ -61,33 +56,6 @@ _BUSY_S, _QUICK_BUSY_S, _LEAST_BUSY_S = 0.2, 0.02, 0.005
 _SHORT_REST_S, _BUSY_SHARE = 0.001, 0.2
 _LONG_NS = 10_000_000
 
-T = TypeVar("T")
-
-
-@dataclass
-class CpuForecast:
-    """Times of CPU variants at smaller sizes.
-
-    Times are taken to grow at least in proportion to the size.
-    """
-
-    took_s: dict[str, tuple[int, float]] = field(default_factory=dict)
-
-    def add(self, variant: str, size: int, seconds: float) -> None:
-        """Note how long a call took; a later note on the same variant replaces it."""
-        self.took_s[variant] = size, seconds
-
-    def reason(self, variant: str, size: int) -> str:
-        """Return why a size should be skipped, or ``""``."""
-        before, seconds = self.took_s.get(variant, (0, 0.0))
-        expected = seconds * size / before if before else 0.0
-        if expected <= CPU_LIMIT_S:
-            return ""
-        return (
-            f"skipped: {format_size(before)} took {seconds:.2f} s, so {format_size(size)} would take about "
-            f"{expected:.{1 if expected < 10 else 0}f} s; the limit is {CPU_LIMIT_S:g} s"
-        )
-
 
 @dataclass
 class Runner:
@@ -102,108 +70,97 @@ class Runner:
     measurements: list[Measurement] = field(default_factory=list, init=False)
     checks: list[CheckResult] = field(default_factory=list, init=False)
     warnings: list[str] = field(default_factory=list, init=False)
-    _forecast: CpuForecast = field(default_factory=CpuForecast, init=False)
+    _took_s: dict[str, tuple[int, float]] = field(default_factory=dict, init=False)  # by CPU variants
 
     def run(self) -> Results:
         """Check and time every cell, and keep the results in the session."""
-        self._measure_ceilings()
-        with Progress(self.plan.title, len(self.sizes) * len(self.variants)) as progress:
+        # Only variants that declare traffic are compared with ceilings. Measuring these takes seconds, too
+        # long for a quick run.
+        compared = any(variant.needs_gpu and variant.traffic for variant in self.variants)
+        if compared and not self.quick and self.session.machine.gpu is not None:
+            self.session.measure_ceilings()
+        n = len(self.variants)
+        with _progress(self.plan.title, len(self.sizes) * n) as advance:
             for i, size in enumerate(self.sizes):
-                self._size(size, cells_left=(len(self.sizes) - i) * len(self.variants))
-                progress.advance(len(self.variants), f"{size:,} {self.plan.size_name}")
+                self._size(size, cells_left=(len(self.sizes) - i) * n)
+                advance(n, f"{size:,} {self.plan.size_name}")
         results = self._results()
         self.session.add_study(results)
         return results
 
-    def _measure_ceilings(self) -> None:
-        # Only variants that declare traffic are compared with ceilings. Measuring these takes seconds, too
-        # long for a quick run.
-        wanted = any(variant.needs_gpu and variant.traffic for variant in self.variants)
-        if wanted and not self.quick and self.session.machine.gpu is not None:
-            self.session.measure_ceilings()
-
     def _size(self, size: int, cells_left: int) -> None:
         """Check every variant at one size, and time those that can be timed."""
-        live = []
+        reasons = {variant.name: self._why_skipped(variant, size) for variant in self.variants}
         for variant in self.variants:
-            if reason := self._why_skipped(variant, size):
-                self._skip(variant, size, reason)
-            else:
-                live.append(variant)
+            self._skip(variant, size, reasons[variant.name])
+        live = [variant for variant in self.variants if not reasons[variant.name]]
+        machine, steps = self.session.machine, self.session.steps
         # Random comes last, because its trial is timed: exact inputs are small whole numbers, or even
         # constant.
         for kind in ("exact", "random"):
-            machine = self.session.machine
-            trial = Trial(
-                self.plan,
-                size,
-                kind,
-                machine.spaces,
-                machine.gpu,
-                seed=self.seed,
-                host=machine.host,
-                steps=self.session.steps,
-            )
-            with self.session.steps.step("gate"):
-                live = self._through_the_gate(trial, live)
+            trial = Trial(self.plan, size, kind, machine.spaces, machine.gpu, machine.host, self.seed, steps)
+            with steps.step("gate"):
+                live = [variant for variant in live if self._passes(trial, variant)]
         if live:
-            with self.session.steps.step("timing"):
+            with steps.step("timing"):
                 self._time(trial, live, cells_left)
         # Before the memory is freed: the pools return only unused memory.
         del trial
         self.session.free_memory()
 
     def _why_skipped(self, variant: Variant, size: int) -> str:
-        """Return why a variant cannot run at a size, or ``""``."""
+        """Say why a variant cannot run at a size, or nothing."""
         if variant.needs_gpu and self.session.machine.gpu is None:
             return "no GPU on this machine"
         if variant.max_size is not None and size > variant.max_size:
             return variant.max_size_reason or f"not made for sizes above {variant.max_size:,}"
-        if missing := variant.why_missing():
-            return missing
-        return "" if variant.needs_gpu else self._forecast.reason(variant.name, size)
+        return variant.why_missing() or ("" if variant.needs_gpu else self._why_too_slow(variant, size))
+
+    def _why_too_slow(self, variant: Variant, size: int) -> str:
+        """Say why a CPU variant would take too long: its time grows at least in proportion to the size."""
+        before, took_s = self._took_s.get(variant.name, (size, 0.0))
+        expected_s = took_s * size / before
+        if expected_s <= CPU_LIMIT_S:
+            return ""
+        return (
+            f"skipped: {format_size(before)} took {took_s:.2f} s, so {format_size(size)} would take about "
+            f"{expected_s:.{1 if expected_s < 10 else 0}f} s; the limit is {CPU_LIMIT_S:g} s"
+        )
 
     def _skip(self, variant: Variant, size: int, reason: str) -> None:
-        self.measurements.append(Measurement(variant.name, size, variant.clock, reason=reason))
+        if reason:
+            self.measurements.append(Measurement(variant.name, size, variant.clock, reason=reason))
 
-    def _through_the_gate(self, trial: Trial, variants: Sequence[Variant]) -> list[Variant]:
-        """Check variants; return those for which there was memory. A wrong result is an error."""
-        passed = []
-        for variant in variants:
-            try:
-                check = _within_memory(self.session, trial, variant, partial(trial.check, variant))
-            except OutOfMemoryError as error:
-                self._skip(variant, trial.size, str(error))
-            else:
-                self.checks.append(check)
-                passed.append(variant)
-        return passed
+    def _passes(self, trial: Trial, variant: Variant) -> bool:
+        """Check a variant; a wrong result is an error, and too little memory a reason to skip it."""
+        reason = _why_memory_is_short(
+            self.session, trial, variant, lambda: self.checks.append(trial.check(variant))
+        )
+        self._skip(variant, trial.size, reason)
+        return not reason
 
     def _time(self, trial: Trial, variants: Sequence[Variant], cells_left: int) -> None:
         """Sample the variants in turns, and keep a row of each."""
         rounds = Rounds(self.session, trial, self.quick, self.seed)
         for variant in variants:
-            if reason := self._too_slow(trial, variant):
+            took_s = 0.0 if variant.needs_gpu else trial.call_ns[variant.name] / 1e9
+            if not variant.needs_gpu:
+                self._took_s[variant.name] = trial.size, took_s
+            if took_s > CPU_LIMIT_S:
+                reason = f"skipped: one call took {took_s:.2g} s; the limit is {CPU_LIMIT_S:g} s"
                 self._skip(variant, trial.size, reason)
             else:
                 rounds.add(variant, self._budget_s(variant, cells_left))
         rounds.run()
-        for variant, reason in rounds.lost:
-            self._skip(variant, trial.size, reason)
-        for cell in rounds.cells:
-            self._keep(cell, trial.size)
-        self.checks += rounds.checks
+        for group in rounds.groups:
+            self._skip(group.variant, trial.size, group.lost)
+        for group in rounds.groups:
+            for cell in group.cells:
+                # A round that was too hot may have been the only one.
+                if cell.ns and not group.lost:
+                    self._keep(cell, trial.size)
+        self.checks += [group.checked for group in rounds.groups if group.checked and not group.lost]
         self.warnings += rounds.warnings
-
-    def _too_slow(self, trial: Trial, variant: Variant) -> str:
-        """Say why a CPU variant is not timed if its checked call took longer than a cell may; else ``""``."""
-        if variant.needs_gpu:
-            return ""
-        took_s = trial.call_ns[variant.name] / 1e9
-        self._forecast.add(variant.name, trial.size, took_s)
-        if took_s <= CPU_LIMIT_S:
-            return ""
-        return f"skipped: one call took {took_s:.2g} s; the limit is {CPU_LIMIT_S:g} s"
 
     def _budget_s(self, variant: Variant, cells_left: int) -> float:
         """Return the seconds for one cell: its limit, or its share of what is left of the budget."""
@@ -213,14 +170,12 @@ class Runner:
         return max(_LEAST_BUDGET_S, min(_QUICK_BUDGET_S if self.quick else limit_s, share_s))
 
     def _keep(self, cell: Cell, size: int) -> None:
-        info = self.session.machine.info
+        info, name = self.session.machine.info, cell.variant.name
         measurement = cell.measurement(size, np.dtype(self.plan.dtype), self.plan.cache, info)
         if info is not None and cell.variant.needs_gpu:
             check_plausible(measurement, info)
         if cell.clock == "host":
-            self._forecast.add(
-                cell.variant.name, size, median(measurement.samples_ns) / (1e9 * measurement.n_calls)
-            )
+            self._took_s[name] = size, median(measurement.samples_ns) / (1e9 * measurement.n_calls)
         self.measurements.append(measurement)
 
     def _results(self) -> Results:
@@ -247,10 +202,13 @@ class Runner:
         )
 
 
-def _within_memory(session: Session, trial: Trial, variant: Variant, action: Callable[[], T]) -> T:
-    """Return what `action` returns; when memory is full, free it and raise OutOfMemoryError."""
+def _why_memory_is_short(
+    session: Session, trial: Trial, variant: Variant, action: Callable[[], object]
+) -> str:
+    """Act; where memory is full, free it and say so."""
     try:
-        return action()
+        action()
+        return ""
     except Exception as error:
         if not is_out_of_memory(error):
             raise
@@ -258,11 +216,11 @@ def _within_memory(session: Session, trial: Trial, variant: Variant, action: Cal
         reason = f"out of memory{where} at {trial.describe_bytes()}: {error}"
     # Only here, when the error is gone: its traceback held the arrays of the functions that failed.
     session.free_memory()
-    raise OutOfMemoryError(reason)
+    return reason
 
 
-@dataclass
-class _Group:
+@dataclass(eq=False)
+class Group:
     """The cells of one variant, which take their turns together; the last one's output is checked."""
 
     variant: Variant
@@ -272,6 +230,7 @@ class _Group:
     lost: str = ""  # why, when memory ran out
 
     def finished(self, n_rounds: int) -> bool:
+        """Say whether it needs no more turns."""
         return bool(self.lost) or self.cells[-1].finished(n_rounds)
 
 
@@ -289,78 +248,102 @@ class Rounds:
     trial: Trial
     quick: bool = False
     seed: int = 0
-    checks: list[CheckResult] = field(default_factory=list, init=False)
+    groups: list[Group] = field(default_factory=list, init=False)
     warnings: list[str] = field(default_factory=list, init=False)
-    _groups: list[_Group] = field(default_factory=list, init=False)
+    _number: int = field(default=0, init=False)
     _worked_ns: int | None = field(default=None, init=False)  # when the GPU last had work
-    _turns: int = field(default=0, init=False)
+    _shuffles: int = field(default=0, init=False)
+
+    @property
+    def _most(self) -> int:
+        return MIN_ROUNDS if self.quick else _MAX_ROUNDS
 
     def add(self, variant: Variant, budget_s: float) -> None:
         """Add a variant: make its timers, which warm up and choose how to time it."""
-        machine, cache = self.session.machine, self.trial.plan.cache
-        group = _Group(variant)
-        make = partial(
-            make_cells, self.trial, variant, machine.gpu, machine.host, cache=cache, budget_s=budget_s
-        )
-        try:
-            group.cells, group.kept = _within_memory(self.session, self.trial, variant, make)
-        except OutOfMemoryError as error:
-            group.lost = str(error)
-        self._groups.append(group)
+        group = Group(variant)
+        make = partial(self._make_cells, group, budget_s)
+        group.lost = _why_memory_is_short(self.session, self.trial, variant, make)
+        self.groups.append(group)
         if variant.needs_gpu:
-            self._worked_ns = machine.host.now_ns()  # making the timers kept it busy
+            self._worked_ns = self.session.machine.host.now_ns()  # making the timers kept it busy
 
-    @property
-    def cells(self) -> list[Cell]:
-        """The cells that have samples."""
-        return [cell for group in self._groups if not group.lost for cell in group.cells if cell.ns]
-
-    @property
-    def lost(self) -> list[tuple[Variant, str]]:
-        """The variants that ran out of memory, and the message."""
-        return [(group.variant, group.lost) for group in self._groups if group.lost]
+    def _make_cells(self, group: Group, budget_s: float) -> None:
+        trial, variant, cache = self.trial, group.variant, self.trial.plan.cache
+        gpu, host = self.session.machine.gpu, self.session.machine.host
+        with trial.on_stream(variant):
+            trial.buffers(variant).restore()  # the time of a call may depend on its data
+            once = trial.call(variant)
+        group.kept = KeptCall(once) if variant.allocates else None
+        call = group.kept or once
+        reset = trial.buffers(variant).reset if variant.mutates else None
+        # The gate has warmed up a slow call; two more would use up most of the cell's budget.
+        known_ns = trial.call_ns.get(variant.name, 0)
+        if gpu is None or not variant.needs_gpu:
+            threads = variant.threads or 1
+            timer = host_timer(call, host=host, reset=reset, threads=threads, known_ns=known_ns)
+            group.cells = [Cell(timer, variant=variant, clock="host", budget_s=budget_s)]
+        elif variant.clock == "end_to_end":
+            timer = end_to_end_timer(call, gpu, host=host, reset=reset, known_ns=known_ns)
+            group.cells = [Cell(timer, variant=variant, clock="end_to_end", budget_s=budget_s)]
+        else:
+            launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2, known_ns=known_ns)
+            device = device_timer(
+                call,
+                gpu,
+                cold=cache == "cold",
+                reset=reset,
+                batchable=variant.batchable,
+                capturable=not variant.allocates,
+            )
+            warm = cache == "warm"
+            group.cells = [
+                Cell(launch, variant=variant, clock="launch", budget_s=budget_s),
+                Cell(device, variant=variant, clock="device", budget_s=budget_s, warm=warm),
+            ]
 
     def run(self) -> None:
         """Sample until every cell has enough; a variant that runs out of memory is left out."""
-        number, discarded, hot, most = 0, 0, 0, MIN_ROUNDS if self.quick else _MAX_ROUNDS
-        while number < most and (active := [group for group in self._groups if not group.finished(number)]):
-            for group in self._shuffled(active):
-                turn = partial(self._turn, group, number, is_last=number + 1 == most)
-                try:
-                    _within_memory(self.session, self.trial, group.variant, turn)
-                except OutOfMemoryError as error:
-                    group.lost = str(error)
-            too_hot = self._too_hot(active, number)
+        discarded = hot = 0
+        for taken in in_rounds(self._active, self._turn, self._shuffled):
+            too_hot = self._too_hot(list(taken))
             if too_hot and discarded < _MAX_DISCARDED:
                 discarded += 1
                 # For all variants, because ratios are taken within a round.
-                for cell in [cell for group in active for cell in group.cells]:
-                    cell.discard(number)
+                for cell in [cell for group in taken for cell in group.cells]:
+                    cell.discard(self._number)
             else:
-                number, hot = number + 1, hot + too_hot
+                self._number, hot = self._number + 1, hot + too_hot
         if discarded:
             self.warnings.append(self._warning(discarded, hot))
-        self.checks += [g.checked for g in self._groups if g.checked is not None and not g.lost]
 
-    def _shuffled(self, groups: list[_Group]) -> list[_Group]:
+    def _active(self) -> list[Group]:
+        over = self._number == self._most
+        return [] if over else [group for group in self.groups if not group.finished(self._number)]
+
+    def _shuffled(self, groups: Sequence[Group]) -> list[Group]:
         # Counts repeated rounds as well, so that they get another order.
-        self._turns += 1
-        words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._turns)
+        self._shuffles += 1
+        words = (self.trial.plan.name, self.trial.size, "order", self.seed, self._shuffles)
         order = [groups[i] for i in generator(*words).permutation(len(groups))]
         # The sort is stable: within the GPU's variants, and within the CPU's, the order stays shuffled.
         return sorted(order, key=lambda group: not group.variant.needs_gpu)
 
-    def _turn(self, group: _Group, number: int, *, is_last: bool) -> None:
+    def _turn(self, group: Group) -> None:
+        sample = partial(self._sample, group)
+        group.lost = _why_memory_is_short(self.session, self.trial, group.variant, sample)
+
+    def _sample(self, group: Group) -> None:
         """Sample one variant; when it has enough, check what the last sample left behind."""
         self._prepare(group.variant)
+        number, host = self._number, self.session.machine.host
         n = 1 if self.quick else _SAMPLES if number < MIN_ROUNDS else _MORE_SAMPLES
         for cell in group.cells:
             # The last one is always sampled, because its output is the one checked at the end.
             if cell is group.cells[-1] or not cell.finished(number):
-                cell.take(number, n, self.session.machine.host)
+                cell.take(number, n, host)
         if group.variant.needs_gpu:
-            self._worked_ns = self.session.machine.host.now_ns()
-        if is_last or group.finished(number + 1):
+            self._worked_ns = host.now_ns()
+        if number + 1 == self._most or group.finished(number + 1):
             returned = None if group.kept is None else group.kept.result
             group.checked = self.trial.verify(group.variant, returned, "after")
 
@@ -369,7 +352,7 @@ class Rounds:
         machine = self.session.machine
         buffers = self.trial.buffers(variant)
         with self.trial.on_stream(variant):
-            if any(group.variant.mutates for group in self._groups) and not variant.mutates:
+            if any(group.variant.mutates for group in self.groups) and not variant.mutates:
                 # The arrays are shared: another variant may have left its result in the input.
                 buffers.restore()
             else:
@@ -381,14 +364,14 @@ class Rounds:
                 seconds = min(max(_BUSY_SHARE * rested, _LEAST_BUSY_S), most)
                 keep_busy(machine.gpu, seconds=seconds, host=machine.host)
 
-    def _too_hot(self, groups: list[_Group], number: int) -> bool:
+    def _too_hot(self, groups: Sequence[Group]) -> bool:
         """Read why the clocks are throttled; note a power cap, and say whether heat was the reason."""
         cells = [cell for group in groups if group.variant.needs_gpu for cell in group.cells]
         if not cells or self.session.machine.gpu is None:
             return False
         throttle = self.session.read_clocks().throttle
         for cell in cells:
-            if any("power" in reason for reason in throttle) and number in cell.rounds:
+            if any("power" in reason for reason in throttle) and self._number in cell.rounds:
                 cell.note("power cap: the clocks were held down")
         return any("thermal" in reason for reason in throttle)
 
@@ -399,18 +382,14 @@ class Rounds:
         return f"thermal slowdown at {where}: {again} measured again{kept}"
 
 
-@dataclass
-class Cell:
+@dataclass(kw_only=True)
+class Cell(Series):
     """One variant at one size on one clock, while it is measured."""
 
     variant: Variant
     clock: str
-    timer: Timer
     budget_s: float
     warm: bool = True
-    ns: list[int] = field(default_factory=list)
-    rounds: list[int] = field(default_factory=list)
-    paces: list[int] = field(default_factory=list)  # the host's pace beside each sample; 0 on the GPU's clock
     notes: list[str] = field(default_factory=list)
     spent_s: float = 0.0
 
@@ -419,17 +398,15 @@ class Cell:
         begin = before = host.now_ns()
         turn_ns = self.budget_s / MIN_ROUNDS * 1e9
         # A quick run, with one sample per turn, does not pay for a second one.
-        pending = self._next() if self.warm and n > 1 else None
+        pending = self.sample() if self.warm and n > 1 else None
         # The work after a launch may be long although the launch is short.
         if pending is not None and host.now_ns() - begin < _LONG_NS:
             pending = None
         for _ in range(min(n, MAX_SAMPLES - len(self.ns))):
-            sample = pending or self._next()
+            sample = pending or self.sample()
             pending = None
             # Events resolve about half a microsecond, so a time can be 0, from which no ratio can be formed.
-            self.ns.append(max(1, sample))
-            self.rounds.append(number)
-            self.paces.append(self.timer.pace_ns)
+            self.add(max(1, sample), number)
             started, before = before, host.now_ns()
             if before - begin + (before - started) > turn_ns:  # another one would not fit
                 break
@@ -441,16 +418,6 @@ class Cell:
         self.ns, self.rounds, self.paces = (
             [numbers[i] for i in others] for numbers in (self.ns, self.rounds, self.paces)
         )
-
-    def kept(self) -> tuple[list[int], list[int], bool]:
-        """Return the samples that a median may use."""
-        if not isinstance(self.timer, HostTimer):
-            return self.ns, self.rounds, False
-        chosen, shared = self.timer.host.pace.kept(self.paces)
-        return [self.ns[i] for i in chosen], [self.rounds[i] for i in chosen], shared
-
-    def _next(self) -> int:
-        return next_sample(self.timer, self.ns, self.rounds, self.paces)
 
     def note(self, text: str) -> None:
         """Add a warning once."""
@@ -512,65 +479,16 @@ class KeptCall:
         return self.result
 
 
-def make_cells(
-    trial: Trial, variant: Variant, gpu: GpuClock | None, host: HostClock, *, cache: str, budget_s: float
-) -> tuple[list[Cell], KeptCall | None]:
-    """Make the timers of one variant at one size: they warm up and choose how to time it."""
-    with trial.on_stream(variant):
-        trial.buffers(variant).restore()  # the time of a call may depend on its data
-        once = trial.call(variant)
-    kept = KeptCall(once) if variant.allocates else None
-    call = kept or once
-    reset = trial.buffers(variant).reset if variant.mutates else None
-    # The gate has warmed up a slow call; two more would use up most of the cell's budget.
-    known_ns = trial.call_ns.get(variant.name, 0)
-    if gpu is None or not variant.needs_gpu:
-        timer: HostTimer | DeviceTimer = host_timer(
-            call, host=host, reset=reset, threads=variant.threads or 1, known_ns=known_ns
-        )
-        return [Cell(variant, "host", timer, budget_s)], kept
-    if variant.clock == "end_to_end":
-        timer = end_to_end_timer(call, gpu, host=host, reset=reset, known_ns=known_ns)
-        return [Cell(variant, "end_to_end", timer, budget_s)], kept
-    launch = launch_timer(call, gpu, host=host, budget_s=budget_s / 2, known_ns=known_ns)
-    timer = device_timer(
-        call,
-        gpu,
-        cold=cache == "cold",
-        reset=reset,
-        batchable=variant.batchable,
-        capturable=not variant.allocates,
-    )
-    warm = cache == "warm"
-    return [Cell(variant, "launch", launch, budget_s), Cell(variant, "device", timer, budget_s, warm)], kept
+@contextmanager
+def _progress(title: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    """Show a bar on stderr if that is a terminal; otherwise nothing, so that logs stay short."""
+    if not sys.stderr.isatty():
+        yield lambda steps, done: None
+        return
+    # Imported here: without a terminal nobody sees a bar.
+    from rich.console import Console
+    from rich.progress import Progress
 
-
-class Progress:
-    """A progress bar on stderr if that is a terminal; otherwise nothing, so that logs stay short."""
-
-    def __init__(self, title: str, total: int) -> None:
-        self._title, self._total = title, total
-        self._bar: Any = None
-        self._task: Any = None
-
-    def __enter__(self) -> Progress:
-        # Imported here: without a terminal nobody sees a bar.
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task(self._title, total=self._total)
-        return self
-
-    def advance(self, steps: int, done: str) -> None:
-        """Move on."""
-        if self._bar is not None:
-            self._bar.update(self._task, advance=steps, description=f"{self._title}: {done}")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda steps, done: bar.update(task, advance=steps, description=f"{title}: {done}")

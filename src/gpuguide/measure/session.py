@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,17 +28,6 @@ from gpuguide.results.results import Results
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "Machine",
-    "Session",
-    "current",
-    "entered",
-    "fact",
-    "keep",
-    "machine_ceilings",
-    "recording_session",
-]
-
 
 @dataclass
 class Machine:
@@ -47,9 +36,7 @@ class Machine:
     gpu: GpuClock | None = None
     info: DeviceInfo | None = None
     spaces: dict[str, Space] = field(default_factory=lambda: {"host": HOST})
-    # A factory, because a plain default would put the function and its address into the reference's
-    # signature.
-    read_clocks: Callable[[], ClockReading] = field(default_factory=lambda: device.clocks)
+    read_clocks: Callable[[], ClockReading] = device.clocks
     host: HostClock = field(default_factory=SystemClock)
 
     @classmethod
@@ -115,16 +102,18 @@ class Session:
     def measure_ceilings(self) -> Ceilings:
         """Return the ceilings; they are measured once per session, in a few seconds of GPU time."""
         if self.ceilings is None:
-            gpu, info = self.machine.gpu, self.machine.info
-            if gpu is None or info is None:
-                # Without a GPU this raises, with the cure. With one, the session was set up not to use it.
-                info = device.require_gpu()
-                raise ArgumentError(
-                    f"This session was given a machine without a GPU; there is a {info.name}."
-                )
+            gpu, info = self.gpu()
             with self.steps.step("ceilings"):
                 self.ceilings = measure(gpu, info)
         return self.ceilings
+
+    def gpu(self) -> tuple[GpuClock, DeviceInfo]:
+        """Return the GPU's clock and what is known of the GPU; without one, the error holds the cure."""
+        gpu, info = self.machine.gpu, self.machine.info
+        if gpu is None or info is None:
+            name = device.require_gpu().name  # raises, unless the session was set up not to use the GPU
+            raise ArgumentError(f"This session was given a machine without a GPU; there is a {name}.")
+        return gpu, info
 
     def read_clocks(self) -> ClockReading:
         """Read how the GPU runs now, and keep the reading."""
@@ -166,7 +155,7 @@ class Session:
         self._refuse_twice("claim", new.text, [known.text for known in self.claims])
         self.claims.append(new)
 
-    def _refuse_twice(self, kind: str, name: str, known: Any) -> None:
+    def _refuse_twice(self, kind: str, name: str, known: Container[str]) -> None:
         # At a prompt, running a cell again replaces the old value; on a page that would hide the first one.
         if (self.recording or self.drawing) and name in known:
             a = "an" if kind == "array" else "a"
@@ -267,8 +256,7 @@ def fact(
         ...
     gpuguide.errors.ArgumentError: fact 'first_call_s': value must be finite; got nan.
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ArgumentError(f"fact: name must be a word of letters, digits and underscores; got {name!r}.")
+    _check_name("fact", name)
     # To Python, np.float32 is not a float and np.int64 not an int, so the checks below would let them pass.
     plain = value.item() if isinstance(value, np.generic) else value
     taken = tuple(float(sample) for sample in samples)
@@ -306,8 +294,7 @@ def keep(name: str, array: Any) -> NDArray[Any]:
     >>> keep("image", [[0, 1], [1, 0]]).shape
     (2, 2)
     """
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ArgumentError(f"keep: name must be a word of letters, digits and underscores; got {name!r}.")
+    _check_name("keep", name)
     # CuPy's arrays have `get` and NumPy's do not; asking for it does not import CuPy.
     on_host = array.get() if callable(getattr(array, "get", None)) else array
     try:
@@ -319,3 +306,10 @@ def keep(name: str, array: Any) -> NDArray[Any]:
     own = np.array(on_host)
     own.setflags(write=False)
     return own
+
+
+def _check_name(function: str, name: object) -> None:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ArgumentError(
+            f"{function}: name must be a word of letters, digits and underscores; got {name!r}."
+        )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.backends import simulated
 from gpuguide.measure.gate import Trial
-from gpuguide.measure.plan import Plan, Variant, check_sizes, description, naming_options, refuse_options
+from gpuguide.measure.plan import Plan, Variant, check_sizes, description
 from gpuguide.measure.runner import Runner
 from gpuguide.measure.session import Machine, current
 from gpuguide.results.description import StudyDescription
@@ -42,7 +42,6 @@ class CheckReport:
         return f"{checks} passed: {names}." + (f" Skipped: {skipped}." if skipped else "")
 
 
-@naming_options
 @dataclass(frozen=True, repr=False)
 class Study(Plan):
     """A comparison: several ways of computing one thing, at several sizes, with the right answer.
@@ -146,8 +145,6 @@ class Study(Plan):
             raise ArgumentError(
                 f"Study {self.name!r} has a variant {name!r}; give yours another name, such as 'mine'."
             )
-        # The first two, name and call, are separate arguments here.
-        refuse_options("with_variant", options, [item.name for item in fields(Variant)][2:])
         # `kernels` is not passed on: the variants of this study use them already.
         return replace(self, variants=(*self.variants, Variant(name, call, **options)))
 

@@ -2,49 +2,28 @@
 
 The rules are those of the guide's method page. A *timer* is made once for a call: it warms up, chooses how
 to time it, and measures what an empty kernel costs. Each `sample()` of it is the nanoseconds of `n_calls`
-calls. `time_device` and `time_host` make a timer and sample it until that is enough; a study makes all its
-timers first and samples them in shuffled rounds.
+calls. `time_device` makes a timer and samples it until that is enough; a study makes all its timers first
+and samples them in shuffled rounds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import cycle
 from statistics import median
-from typing import Any, Protocol
+from typing import Any, ClassVar, TypeVar
 
 from gpuguide.errors import ArgumentError
 from gpuguide.measure.clocks import MAX_DELAY_NS, CaptureError, GpuClock, HostClock, SystemClock, quiet
 from gpuguide.measure.host_pace import SHARED_NOTE, TRIES, taken_alone
 from gpuguide.measure.stopping import MAX_SAMPLES, enough
 
-__all__ = [
-    "BUDGET_S",
-    "CPU_BUDGET_S",
-    "MAX_QUEUED_CALLS",
-    "Call",
-    "DeviceTimer",
-    "HostTimer",
-    "NoWorkError",
-    "Samples",
-    "Timer",
-    "collect",
-    "collect_enough",
-    "device_timer",
-    "end_to_end_timer",
-    "host_timer",
-    "keep_busy",
-    "launch_timer",
-    "next_sample",
-    "time_device",
-    "time_host",
-]
-
 Call = Callable[[], Any]
+T = TypeVar("T")
+R = TypeVar("R")
 
 BUDGET_S = 0.2
 """Seconds that a cell of a study may take on the GPU."""
@@ -86,28 +65,6 @@ class NoWorkError(ArgumentError):
     """A call put no work into the clock's stream."""
 
 
-class Timer(Protocol):
-    """Anything that takes samples: `DeviceTimer` or `HostTimer`."""
-
-    @property
-    def host_bound(self) -> bool:
-        """True when the samples are spans."""
-        ...
-
-    @property
-    def pace_ns(self) -> int:
-        """Time of the host's pace loop beside the last sample; 0 if the host's pace does not matter."""
-        ...
-
-    def sample(self) -> int:
-        """Return the nanoseconds of one sample."""
-        ...
-
-    def samples(self, ns: Sequence[int]) -> Samples:
-        """Return the samples `ns` of this timer, together with how they were taken."""
-        ...
-
-
 @dataclass
 class DeviceTimer:
     """GPU time of `launch`, by two events behind a delay that hides the host's part."""
@@ -119,14 +76,10 @@ class DeviceTimer:
     cold: bool = False
     reset: Call | None = None
     delay_ns: int = _DELAY_NS
-    host_bound: bool = False
+    host_bound: bool = False  # the samples are spans
     floor_ns: int | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def pace_ns(self) -> int:
-        """0: the GPU's clock does not run on the host's processor."""
-        return 0
+    pace_ns: ClassVar[int] = 0  # the GPU's clock does not run on the host's processor
 
     def sample(self) -> int:
         """Return the nanoseconds of one launch; samples for which the host was late are taken again."""
@@ -143,8 +96,12 @@ class DeviceTimer:
                 self.host_bound = misses == _MISSES_AT_LIMIT
 
     def samples(self, ns: Sequence[int]) -> Samples:
-        """Return `ns` with this timer's method, floor and notes."""
+        """Return nanoseconds with this timer's method, floor and notes."""
         return Samples(tuple(ns), self.n_calls, self.method, self.host_bound, self.floor_ns, self.notes)
+
+    def kept(self, paces: Sequence[int]) -> tuple[list[int], bool]:
+        """Choose all samples, since the host's pace does not matter."""
+        return list(range(len(paces))), False
 
     def _attempt(self) -> tuple[int, bool]:
         """Launch once; return the nanoseconds and whether the host returned before the work began."""
@@ -167,7 +124,7 @@ class DeviceTimer:
 
 @dataclass
 class HostTimer:
-    """Host time of `n_calls` calls."""
+    """Host time of `n_calls` calls, each sample beside a loop that shows the host's pace."""
 
     host: HostClock
     call: Call
@@ -175,11 +132,10 @@ class HostTimer:
     before: Call | None = None
     finish: Call | None = None
     after: Call | None = None
-    # A factory, so that the reference does not print the class itself as the default.
-    context: Callable[[], AbstractContextManager[Any]] = field(default_factory=lambda: nullcontext)
-    host_bound: bool = False
+    context: Callable[[], AbstractContextManager[Any]] = field(default=nullcontext)
+    host_bound: ClassVar[bool] = False
     threads: int = 1
-    pace_ns: int = 0
+    pace_ns: int = 0  # of the loop beside the last sample
     shortest_ns: int | None = None
 
     def sample(self) -> int:
@@ -192,6 +148,14 @@ class HostTimer:
         take = partial(self._attempt, pace.read)
         ns, self.pace_ns = taken_alone(take, pace, tries=1 if once else TRIES)
         return ns
+
+    def samples(self, ns: Sequence[int]) -> Samples:
+        """Return nanoseconds as samples of the method ``"host"``."""
+        return Samples(tuple(ns), self.n_calls, "host")
+
+    def kept(self, paces: Sequence[int]) -> tuple[list[int], bool]:
+        """Choose the samples taken alone, or say that they are too few."""
+        return self.host.pace.kept(paces)
 
     def _attempt(self, read_pace: Callable[[], int]) -> tuple[int, int]:
         """Return the nanoseconds of one sample, and of the pace loop beside it."""
@@ -211,9 +175,8 @@ class HostTimer:
         self.shortest_ns = ns if self.shortest_ns is None else min(ns, self.shortest_ns)
         return ns, max(pace_before, pace_after)
 
-    def samples(self, ns: Sequence[int]) -> Samples:
-        """Return `ns` as samples of the method ``"host"``."""
-        return Samples(tuple(ns), self.n_calls, "host")
+
+Timer = DeviceTimer | HostTimer
 
 
 def _run(action: Call | None) -> None:
@@ -222,7 +185,7 @@ def _run(action: Call | None) -> None:
 
 
 def device_timer(
-    call: Call | Sequence[Call],
+    call: Call,
     gpu: GpuClock,
     *,
     cold: bool = False,
@@ -230,50 +193,18 @@ def device_timer(
     batchable: bool = True,
     capturable: bool = True,
 ) -> DeviceTimer:
-    """Warm up, choose how to time `call` on the device, and return the timer."""
-    calls = _as_calls(call)
-    launch: Call = calls[0] if len(calls) == 1 else _rotation(calls)
+    """Warm up, choose how to time a call on the device, and return the timer."""
     with gpu.use():
-        for _ in calls:
-            _run(reset)
-            launch()
+        _run(reset)
+        call()
         gpu.synchronize()
-    timer = DeviceTimer(gpu, launch, cold=cold, reset=reset)
+    timer = DeviceTimer(gpu, call, cold=cold, reset=reset)
     call_ns = _estimate(timer)
     # The second of two calls would find what the first one changed, or left in the cache.
-    alone = not batchable or reset is not None or (cold and len(calls) == 1)
+    alone = not batchable or reset is not None or cold
     if call_ns < _SHORT_NS and not timer.host_bound and not alone:
-        timer = _many(timer, call_ns, len(calls), capturable)
+        timer = _many(timer, call_ns, capturable)
     return replace(timer, floor_ns=_floor(gpu, timer.method))
-
-
-def _as_calls(call: Call | Sequence[Call]) -> tuple[Call, ...]:
-    calls: tuple[Call, ...] = ()
-    if callable(call):
-        calls = (call,)
-    elif isinstance(call, Sequence):
-        calls = tuple(call)
-    if not calls or not all(callable(one) for one in calls):
-        raise ArgumentError(
-            f"expected a callable or a sequence of them, got {call!r}; "
-            "wrap the work in a function without arguments"
-        )
-    return calls
-
-
-def _rotation(calls: Sequence[Call]) -> Call:
-    """Return a call that makes the next of `calls` each time."""
-    turns = cycle(calls)
-
-    def next_call() -> None:
-        next(turns)()
-
-    return next_call
-
-
-def _repeated(call: Call, n: int) -> None:
-    for _ in range(n):
-        call()
 
 
 def _estimate(timer: DeviceTimer) -> int:
@@ -282,28 +213,28 @@ def _estimate(timer: DeviceTimer) -> int:
     return first if first > 10 * _BATCH_NS else min(first, timer.sample(), timer.sample())
 
 
-def _many(timer: DeviceTimer, call_ns: int, n_sets: int, capturable: bool) -> DeviceTimer:
-    """Return a timer of many calls to replace `timer`, whose single call is too short."""
+def _many(timer: DeviceTimer, call_ns: int, capturable: bool) -> DeviceTimer:
+    """Return a timer of many calls to replace one whose single call is too short."""
     note = "not captured: the call is declared not capturable"
     if capturable:
         try:
-            return _not_nothing(_graph(timer, call_ns, n_sets))
+            return _not_empty(_graph(timer, call_ns))
         except CaptureError as error:
             note = f"not captured: {error}"
-    return replace(_batch(timer, call_ns, n_sets), notes=(*timer.notes, note))
+    return replace(_batch(timer, call_ns), notes=(*timer.notes, note))
 
 
-def _graph(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
+def _graph(timer: DeviceTimer, call_ns: int) -> DeviceTimer:
     """Return a timer of a graph that lasts at least 1 ms; inside it calls are shorter than one alone."""
     # A guess from calls timed alone; the time of the graph itself then shows how many calls it needs.
-    n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, _MAX_GRAPH_CALLS)
+    n = _count(_BATCH_NS / max(1, call_ns), _MAX_GRAPH_CALLS)
     graph = _captured(timer, n)
-    longer = _multiple(n * _BATCH_NS / max(1, graph.sample()), n_sets, _MAX_GRAPH_CALLS)
+    longer = _count(n * _BATCH_NS / max(1, graph.sample()), _MAX_GRAPH_CALLS)
     return graph if longer <= n else _captured(timer, longer)
 
 
-def _not_nothing(timer: DeviceTimer) -> DeviceTimer:
-    """Return `timer`; raise if its graph is faster than empty kernels, and so must be empty."""
+def _not_empty(timer: DeviceTimer) -> DeviceTimer:
+    """Return a timer; raise if its graph is faster than empty kernels, and so must be empty."""
     call_ns = timer.sample() / timer.n_calls
     floor_ns = _floor(timer.gpu, "graph")
     # Work that went into another stream leaves the graph empty: an error, not a fast kernel.
@@ -326,39 +257,40 @@ def _captured(timer: DeviceTimer, n: int) -> DeviceTimer:
     return replace(timer, launch=partial(gpu.replay, graph), n_calls=n, method="graph")
 
 
-def _batch(timer: DeviceTimer, call_ns: int, n_sets: int) -> DeviceTimer:
+def _batch(timer: DeviceTimer, call_ns: int) -> DeviceTimer:
     """Return a timer of as many calls as the host can safely launch under one delay.
 
     A batch that needs the longest delay has no reserve if the host is slower later.
     """
-    n = _multiple(_BATCH_NS / max(1, call_ns), n_sets, MAX_QUEUED_CALLS)
+    n = _count(_BATCH_NS / max(1, call_ns), MAX_QUEUED_CALLS)
     while n > 1:
         batch = replace(timer, launch=partial(_repeated, timer.launch, n), n_calls=n, method="batch")
         batch.sample()
         if not batch.host_bound and batch.delay_ns < MAX_DELAY_NS:
             return batch
-        # Fewer than one call for each set of buffers would leave some of them out.
-        if n <= n_sets:
-            break
-        n = _multiple(n / 2, n_sets, n // 2)
+        n //= 2
     return timer
 
 
-def _multiple(n: float, of: int, limit: int) -> int:
-    """Return the smallest multiple of `of` from `n` up, but at most `limit` (or `of` itself)."""
-    return of * max(1, min(math.ceil(n / of), limit // of))
+def _repeated(call: Call, n: int) -> None:
+    for _ in range(n):
+        call()
+
+
+def _count(n: float, limit: int) -> int:
+    return max(1, min(math.ceil(n), limit))
 
 
 def _floor(gpu: GpuClock, method: str) -> int:
-    """Return the nanoseconds of an empty kernel timed by `method`, measured once for each clock."""
+    """Return the nanoseconds of an empty kernel timed by a method, measured once for each clock."""
     # An empty kernel costs the same for every variant, so one measurement serves all of them.
     if method not in gpu.floors:
         timer = DeviceTimer(gpu, gpu.empty)
         _estimate(timer)
         if method == "graph":
-            timer = _graph(timer, 1_000, 1)
+            timer = _graph(timer, 1_000)
         elif method == "batch":
-            timer = _batch(timer, 1_000, 1)
+            timer = _batch(timer, 1_000)
         gpu.floors[method] = round(median(collect(timer, 11).ns) / timer.n_calls)
     return gpu.floors[method]
 
@@ -371,7 +303,7 @@ def launch_timer(
     budget_s: float = BUDGET_S,
     known_ns: int = 0,
 ) -> HostTimer:
-    """Return a timer of the host's part of `call`: at most 256 launches between two synchronisations.
+    """Return a timer of the host's part of a call: at most 256 launches between two synchronisations.
 
     Fewer launches make a sample when the work behind them would fill more than a fortieth of `budget_s`:
     a full queue would make the host wait for the GPU.
@@ -423,99 +355,94 @@ def host_timer(
     return replace(timer, n_calls=max(1, math.ceil(_BATCH_NS / max(1, timer.sample()))))
 
 
-def next_sample(timer: Timer, *before: list[int]) -> int:
-    """Return the next sample of a timer; first empty the lists `before` if it cannot be combined with them.
+@dataclass
+class Series:
+    """The samples of one timer, each with its round and the host's pace beside it (0 on the GPU's clock)."""
 
-    A device timer whose host cannot keep ahead turns to spans, and device times and spans do not mix.
-    """
-    was_host_bound = timer.host_bound
-    sample = timer.sample()
-    if timer.host_bound and not was_host_bound:
-        for samples in before:
-            samples.clear()
-    return sample
+    timer: Timer
+    ns: list[int] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+    paces: list[int] = field(default_factory=list)
+
+    def sample(self) -> int:
+        """Return the next sample; those before are forgotten if it cannot be combined with them.
+
+        A device timer whose host cannot keep ahead turns to spans, and device times and spans do not mix.
+        """
+        was_host_bound = self.timer.host_bound
+        sample = self.timer.sample()
+        if self.timer.host_bound and not was_host_bound:
+            self.ns, self.rounds, self.paces = [], [], []
+        return sample
+
+    def add(self, sample: int, number: int = 0) -> None:
+        """Keep the sample that was just taken."""
+        self.ns.append(sample)
+        self.rounds.append(number)
+        self.paces.append(self.timer.pace_ns)
+
+    def kept(self) -> tuple[list[int], list[int], bool]:
+        """Return samples and rounds that a median may use: those taken alone, or all if these are too few."""
+        chosen, shared = self.timer.kept(self.paces)
+        return [self.ns[i] for i in chosen], [self.rounds[i] for i in chosen], shared
+
+    def samples(self) -> Samples:
+        """Return what may be used, with a note where the processor was shared."""
+        ns, _, shared = self.kept()
+        samples = self.timer.samples(ns)
+        return replace(samples, notes=(*samples.notes, SHARED_NOTE)) if shared else samples
 
 
 def collect(timer: Timer, n_samples: int) -> Samples:
     """Take this many samples of a timer; return those that can be kept, see `HostPace.kept`."""
-    ns: list[int] = []
-    paces: list[int] = []
-    while len(ns) < n_samples:
-        ns.append(next_sample(timer, ns, paces))
-        paces.append(timer.pace_ns)
-    return _kept(timer, ns, paces)
+    series = Series(timer)
+    while len(series.ns) < n_samples:
+        series.add(series.sample())
+    return series.samples()
 
 
 def collect_enough(timer: Timer, host: HostClock, *, budget_s: float, since_ns: int | None = None) -> Samples:
     """Return samples of a timer until they are `enough`; the budget began at `since_ns`, by default now."""
     start_ns = host.now_ns() if since_ns is None else since_ns
-    ns: list[int] = []
-    paces: list[int] = []
-    while len(ns) < MAX_SAMPLES and not enough(
-        _kept(timer, ns, paces).ns, spent_s=(host.now_ns() - start_ns) / 1e9, budget_s=budget_s
+    series = Series(timer)
+    while len(series.ns) < MAX_SAMPLES and not enough(
+        series.kept()[0], spent_s=(host.now_ns() - start_ns) / 1e9, budget_s=budget_s
     ):
-        ns.append(next_sample(timer, ns, paces))
-        paces.append(timer.pace_ns)
-    return _kept(timer, ns, paces)
+        series.add(series.sample())
+    return series.samples()
 
 
-def _kept(timer: Timer, ns: list[int], paces: list[int]) -> Samples:
-    """Return the samples taken alone, or all of them with a note when those are too few."""
-    if not isinstance(timer, HostTimer):
-        return timer.samples(ns)
-    chosen, shared = timer.host.pace.kept(paces)
-    samples = timer.samples([ns[i] for i in chosen])
-    return replace(samples, notes=(*samples.notes, SHARED_NOTE)) if shared else samples
-
-
-def _time(
-    make: Callable[[], Timer], host: HostClock | None, n_samples: int | None, budget_s: float
+def time_device(
+    call: Call,
+    gpu: GpuClock,
+    *,
+    n_samples: int | None = None,
+    budget_s: float = BUDGET_S,
+    host: HostClock | None = None,
+    **options: Any,
 ) -> Samples:
-    """Make a timer and sample it: `n_samples` times, or until that is enough."""
+    """Return GPU times of a call: as many as the stopping rule asks for, or `n_samples`."""
     if n_samples is not None and not 1 <= n_samples <= MAX_SAMPLES:
         raise ArgumentError(f"expected 1 to {MAX_SAMPLES} samples, got n_samples={n_samples}")
     clock = host or SystemClock()
     # Before the timer is made, because the budget includes its warm-up.
     start_ns = clock.now_ns()
-    timer = make()
+    timer = device_timer(call, gpu, **options)
     if n_samples is not None:
         return collect(timer, n_samples)
     return collect_enough(timer, clock, budget_s=budget_s, since_ns=start_ns)
 
 
-def time_device(
-    call: Call | Sequence[Call],
-    gpu: GpuClock,
-    *,
-    n_samples: int | None = None,
-    cold: bool = False,
-    reset: Call | None = None,
-    batchable: bool = True,
-    capturable: bool = True,
-    budget_s: float = BUDGET_S,
-    host: HostClock | None = None,
-) -> Samples:
-    """Return GPU times of `call`: as many as the stopping rule asks for, or `n_samples`."""
-    make = partial(
-        device_timer, call, gpu, cold=cold, reset=reset, batchable=batchable, capturable=capturable
-    )
-    return _time(make, host, n_samples, budget_s)
-
-
-def time_host(
-    call: Call,
-    *,
-    n_samples: int | None = None,
-    reset: Call | None = None,
-    budget_s: float = CPU_BUDGET_S,
-    host: HostClock | None = None,
-) -> Samples:
-    """Return host times of a CPU call; see `host_timer`."""
-    return _time(partial(host_timer, call, host=host, reset=reset), host, n_samples, budget_s)
+def in_rounds(
+    active: Callable[[], Sequence[T]], turn: Callable[[T], R], order: Callable[[Sequence[T]], Sequence[T]]
+) -> Iterator[dict[T, R]]:
+    """Give each that is active a turn, in an order of its own, round after round until none is active."""
+    while waiting := active():
+        yield {one: turn(one) for one in order(waiting)}
 
 
 def keep_busy(gpu: GpuClock, *, seconds: float = 0.2, host: HostClock | None = None) -> None:
-    """Read memory on the GPU for `seconds`, to bring its clocks up again after work on the CPU."""
+    """Read memory on the GPU for a while, to bring its clocks up again after work on the CPU."""
     clock = host or SystemClock()
     end = clock.now_ns() + int(seconds * 1e9)
     with gpu.use():

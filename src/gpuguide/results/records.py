@@ -288,12 +288,6 @@ class Measurement:
         if not self.n:
             raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
 
-    def summarised(self) -> Measurement:
-        """Return this cell with a summary in place of its samples, the form kept for former runs."""
-        if not self.n:
-            return self
-        return dataclasses.replace(self, samples_ns=(), rounds=(), summary=self._summary)
-
     def round_medians_s(self) -> dict[int, float]:
         """Return the median seconds per call of each round; for a former run too."""
         found, scale = self._summary, 1e9 * self.n_calls
