@@ -325,7 +325,7 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #    * - ``cp.cumsum`` of ``int64``
 #      - :measured:`cumulative[cumsum_without, 10**8].time`
 #      - :measured:`cumulative[cumsum_cub, 10**8].time`
-#    * - the same, with ``out=x``
+#    * - CUB's scan of the same, in place
 #      -
 #      - :measured:`cumulative[cumsum_in_place, 10**8].time`
 #    * - ``cp.einsum``
@@ -334,9 +334,10 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #
 # Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result.
 # With CUB, too, ``cp.cumsum`` reaches only :measured:`cumulative[cumsum_cub, 10**8].share` of the rate of a
-# copy. CuPy copies the array first and then adds up in the copy, so each number is read and written twice. If
-# the array itself may be overwritten, ``cp.cumsum(x, out=x)`` makes no copy: CUB reads and writes each number
-# once, and reaches :measured:`cumulative[cumsum_in_place, 10**8].share`. :evidence:`variant cumsum_in_place`
+# copy. CuPy copies the array first and then lets CUB add up in the copy, so each number is read and written
+# twice. If the array itself may be overwritten, ``cub.device_scan`` of ``cupy.cuda.cub``, which CuPy calls
+# there, does without the copy. It reads and writes each number once, and reaches
+# :measured:`cumulative[cumsum_in_place, 10**8].share`. :evidence:`variant cumsum_in_place`
 #
 # CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
 #

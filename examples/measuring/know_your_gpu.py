@@ -150,7 +150,7 @@ for name, run in long_runs.items():
     gg.fact(f"held_{name}", run["held"], unit="text", note="as the driver gives it")
 shortest = min(run["ends"][-1] for run in long_runs.values())
 gg.fact("shortest_run", shortest, unit="s", note="the shortest of the long runs")
-gg.fact("power_limit", info.power_limit_w, unit="W", note="as the driver gives it")
+_ = gg.fact("power_limit", info.power_limit_w, unit="W", note="as the driver gives it")
 
 # %%
 # Memory bandwidth depends on the mix of reads and writes

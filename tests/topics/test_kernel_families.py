@@ -59,14 +59,6 @@ def test_accelerators_are_put_back_whatever_happens(core: SimpleNamespace) -> No
     assert core.chosen == {"routine": [1], "reduction": [1, 2]}
 
 
-@pytest.mark.usefixtures("core")
-def test_a_cumulative_sum_in_place_takes_the_place_of_its_input() -> None:
-    x = RNG.integers(0, 1000, 1009)
-    prepared = accelerators.CumulativeCheck().prepare((x,))
-    accelerators.cumulative.variant("cumsum_in_place").call(x)
-    assert accelerators.CumulativeCheck().compare(x, prepared) == (0.0, 0.0)
-
-
 @pytest.mark.parametrize("exact", [True, False])
 def test_wrong_sums_are_rejected(exact: bool) -> None:
     """A single number cannot be shifted; one element that is left out shows where sums are exact."""
