@@ -95,7 +95,7 @@ results = study.compiling.run()
 samples = compile_parts.time_compiling(
     larger_parallel_loops, (a, b, out), n_turns=1, parallel=True
 )
-gg.fact("compile_parallel", float(np.median(samples)), unit="s", samples=samples)
+_ = gg.fact("compile_parallel", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
 
@@ -147,7 +147,7 @@ from gpuguide.topics.primes.kernels_cpu import find_primes
 
 primes = study.primes.run()
 samples = compile_parts.time_compiling(find_primes, (1,), n_turns=1)
-gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
+_ = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
 # To find all primes below 10 000 takes Python :measured:`primes[python, 10_000].time`, and compiled code

@@ -86,7 +86,7 @@ seconds = time_device(alone, gpu_clock(), n_samples=20).seconds
 gg.fact("stores_alone", float(np.median(seconds)), unit="s", samples=seconds)
 void_zero, void_small = registers.void_check()
 gg.fact("void_zero", void_zero, unit="share", note="products that are exactly 0")
-gg.fact(
+_ = gg.fact(
     "void_small", void_small, unit="share", note="products that are 0 to six decimals"
 )
 

@@ -82,7 +82,7 @@ for kind in ("cupy_arrays", "views"):
     one, eight = (launches.quantity(f"{kind}_{n}", 1024, "launch").value for n in (1, 8))
     gg.fact(f"adds_{kind}", (eight - one) / 7, unit="s", note="(8 arrays - 1 array) / 7")
 left = results.time("cached_launcher", 65536).value / 100
-gg.fact("cached_launch", left, unit="s", note="cached launcher, end to end / 100")
+_ = gg.fact("cached_launch", left, unit="s", note="cached launcher, end to end / 100")
 
 # %%
 # A view, made once

@@ -13,7 +13,7 @@ How does a GPU look up keys, and what makes the search fast?
 #
 # .. rungs:: lookup
 #    :at: 10**4, 10**6, 10**7
-#    :beside: python_dict, numpy, numpy_threads, cpu_buckets, cpu_hash_table, cpu_direct, with_copies_pinned
+#    :beside: python_dict, cpu_direct, with_copies_pinned
 
 # %%
 # Two sorted arrays instead of a dict
