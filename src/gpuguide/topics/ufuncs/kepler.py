@@ -93,7 +93,7 @@ class KeplerCheck:
 
 
 class QuickCheck(KeplerCheck):
-    """Put back into Kepler's equation, the result is off by four times what rounding alone may do."""
+    """As `KeplerCheck`, with room for the error of a quick sine."""
 
     # The GPU's quick sine is off by up to 2**-20.5, which is six roundings.
     times_rounding = 4
