@@ -20,6 +20,8 @@ FILE = "starts.json"
 
 # Two starts say next to nothing about how far a cell's starts lie apart.
 _LEAST_STARTS = 3
+# Nor do a few cells about all others.
+_LEAST_CELLS = 10
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def pooled(recordings: Iterable[Recording], machine: str) -> Spread:
     for clock, found in sorted(cells.items()):
         apart = [(stdev(values), len(values) - 1) for values in found]
         swinging = [(each, n) for each, n in apart if each >= STEADY]
-        if swinging:
+        if len(swinging) >= _LEAST_CELLS:
             variance = sum(each**2 * n for each, n in swinging) / sum(n for _, n in swinging)
             deviations[clock], n_cells[clock] = round(math.sqrt(variance), 3), len(swinging)
     return Spread(machine, len(moments), tuple(sorted(set(moments.values()))), deviations, n_cells)
