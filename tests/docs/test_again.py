@@ -101,7 +101,7 @@ def run_of(recording, start, factor=1.0, hour=0, **changes):
         )
         for name, study in recording.studies.items()
     }
-    date = f"2026-01-01T{hour:02}:00:00Z"
+    date = f"2026-01-{1 + hour // 24:02}T{hour % 24:02}:00:00Z"
     provenance = dataclasses.replace(recording.provenance, start=start, utc_date=date, **changes)
     return dataclasses.replace(recording, studies=studies, provenance=provenance, runs=())
 
@@ -123,14 +123,30 @@ def test_what_was_recorded_elsewhere_is_held_against_the_ranges(
 ):
     _, recording = mini
     monkeypatch.setattr(again, "LEAST_MEDIANS", 4)
-    recordings.add(run_of(recording, "d", factor, 3), tmp_path / "kept")
+    recordings.add(run_of(recording, "d", factor, 24), tmp_path / "kept")
     assert again.main(["toy", "--recorded", str(tmp_path / "kept")]) == code
     printed = capsys.readouterr().out
     assert re.search(rf"^host +7 +{'0' if code else '100'}\.0%", printed, re.MULTILINE)
     assert ("FAILED  host: 0.0% inside" in printed) == bool(code)
     assert ("toy: sums[dot, 2^16], host" in printed) == bool(code)
     (row,) = read_fresh_starts(mini[0].layout.recorded / MACHINE)
-    assert (row.start, row.n_pages, row.inside["host"]) == ("d", 1, (0 if code else 7, 7))
+    assert (row.start, row.pages, row.inside["host"]) == ("d", ("toy",), (0 if code else 7, 7))
+
+
+def test_a_recording_of_another_day_is_compared_with_the_ranges_before_it(mini):
+    project, recording = mini
+    root = project.layout.recorded
+    former = {"toy": recordings.load("toy", MACHINE, root)}
+    recordings.add(run_of(recording, "d", 1.01, 4), root)
+    again.keep_recorded(root, MACHINE, former)
+    assert read_fresh_starts(root / MACHINE) == (), "of the same day"
+    recordings.add(run_of(recording, "e", 1.01, 24), root)
+    again.keep_recorded(root, MACHINE, former)
+    (row,) = read_fresh_starts(root / MACHINE)
+    assert (row.start, row.day, row.recorded_on) == ("e", "2026-01-02", ("2026-01-01",))
+    assert row.share("host") == 1
+    again.keep_recorded(root, MACHINE, former)
+    assert read_fresh_starts(root / MACHINE) == (row,), "a page counts once"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class FreshStart:
     start: str
     day: str
     recorded_on: tuple[str, ...]
-    n_pages: int
+    pages: tuple[str, ...]
     inside: dict[str, tuple[int, int]]
 
     def share(self, clock: str) -> float | None:
@@ -53,19 +53,28 @@ def read_fresh_starts(folder: Path) -> tuple[FreshStart, ...]:
     return tuple(sorted(found, key=lambda each: each.worst))
 
 
-def keep(new: FreshStart, folder: Path) -> Path:
-    """Add a start to those that are kept, in the place of the same one."""
-    former = [each for each in read_fresh_starts(folder) if each.start != new.start]
-    ordered = sorted([*former, new], key=lambda each: (each.day, each.start))
+def keep(new: FreshStart, folder: Path) -> None:
+    """Add what a start came to, on other pages than are kept of it."""
+    kept = {each.start: each for each in read_fresh_starts(folder)}
+    kept[new.start] = _together(kept[new.start], new) if new.start in kept else new
+    ordered = sorted(kept.values(), key=lambda each: (each.day, each.start))
     write(_File(folder.name, tuple(ordered)), folder / FILE)
-    return folder / FILE
+
+
+def _together(one: FreshStart, other: FreshStart) -> FreshStart:
+    inside = {}
+    for clock in dict.fromkeys((*one.inside, *other.inside)):
+        (a, n), (b, m) = one.inside.get(clock, (0, 0)), other.inside.get(clock, (0, 0))
+        inside[clock] = (a + b, n + m)
+    days = sorted({*one.recorded_on, *other.recorded_on})
+    return FreshStart(one.start, one.day, tuple(days), (*one.pages, *other.pages), inside)
 
 
 def table(starts: Sequence[FreshStart]) -> Table:
     """Lay out starts as a table, the worst first, and in its last row the mean over them."""
     columns = tuple(Column(clock, REGIONS[clock].column, numeric=True) for clock in CLOCKS)
     rows = [
-        Row(each.day, f"{' and '.join(each.recorded_on)}, {each.n_pages} pages", _cells(each.share))
+        Row(each.day, f"{' and '.join(each.recorded_on)}, {len(each.pages)} pages", _cells(each.share))
         for each in starts
     ]
 

@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording, Run
     from gpuguide.results.starts import Expected
 
-__all__ = ["Reading", "Trial", "compare", "leave_one_out", "main", "readings", "report", "shortcomings"]
+__all__ = [
+    "Reading",
+    "Trial",
+    "compare",
+    "keep_recorded",
+    "leave_one_out",
+    "main",
+    "readings",
+    "report",
+    "shortcomings",
+]
 
 # The ranges are meant for nine in ten; on four real starts 87 to 96 % of a clock's medians lay inside.
 LEAST_INSIDE = 0.85
@@ -326,27 +336,40 @@ def _hold(
 
 
 def keep_start(
-    folder: Path, start: str, compared: Sequence[tuple[Recording, Recording, list[Trial]]]
+    folder: Path, start: str, compared: Iterable[tuple[Recording, Recording, list[Trial]]]
 ) -> None:
-    """Write down how many medians of a start lay in their ranges, for the table of the page on measuring."""
-    from gpuguide.recordings.fresh_starts import FreshStart, keep
+    """Write down how many medians of a start lay in ranges of other days, for the page on measuring."""
+    from gpuguide.recordings.fresh_starts import FreshStart, keep, read_fresh_starts
 
-    judged = [
-        (former, run, [trial for trial in trials if trial.start == start])
-        for former, new, trials in compared
-        for run in _runs(new)
-        if run.provenance.start == start
-    ]
-    judged = [each for each in judged if each[2]]
-    if not judged:
-        return
-    days = {each.utc_date[:10] for former, *_ in judged for each in former.provenances}
-    inside = {
-        clock: (sum(trial.is_inside for trial in trials), len(trials))
-        for clock, trials in _by_clock(trial for *_, trials in judged for trial in trials).items()
-    }
-    day = min(run.provenance.utc_date[:10] for _, run, _ in judged)
-    keep(FreshStart(start, day, tuple(sorted(days)), len(judged), inside), folder)
+    known = {page for each in read_fresh_starts(folder) if each.start == start for page in each.pages}
+    judged, days, recorded_on = [], set(), set()
+    for former, new, trials in compared:
+        day = {run.provenance.utc_date[:10] for run in _runs(new) if run.provenance.start == start}
+        before = {each.utc_date[:10] for each in former.provenances}
+        own = [trial for trial in trials if trial.start == start]
+        if own and new.page not in known and not day & before:
+            judged.append((new.page, own))
+            days |= day
+            recorded_on |= before
+    if judged:
+        by_clock = _by_clock(trial for _, own in judged for trial in own)
+        inside = {clock: (sum(each.is_inside for each in of), len(of)) for clock, of in by_clock.items()}
+        pages = tuple(sorted(page for page, _ in judged))
+        keep(FreshStart(start, min(days), tuple(sorted(recorded_on)), pages, inside), folder)
+
+
+def keep_recorded(root: Path, machine: str, former: Mapping[str, Recording]) -> None:
+    """Compare what was just recorded with the ranges before it, and keep what came of the start."""
+    from gpuguide.recordings import store as recordings
+
+    compared = []
+    for page, before in former.items():
+        now = recordings.read(root / machine / page)
+        new = [row for row in readings(now) if row.start not in _starts(before)]
+        if new and before.key == now.key:
+            compared.append((before, now, compare(readings(before), new, _deviations(root, machine))))
+    for start in {trial.start for *_, trials in compared for trial in trials}:
+        keep_start(root / machine, start, compared)
 
 
 def _deviations(root: Path, machine: str) -> dict[str, float]:

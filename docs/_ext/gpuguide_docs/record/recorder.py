@@ -301,6 +301,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 128 + int(interruption.args[0])
     print(_summary(course))
     if not (arguments.into or arguments.quick):
+        from gpuguide_docs.record.again import keep_recorded
+
+        keep_recorded(layout.recorded, machine, former)
         recordings.renew_spread(machine, layout.recorded)
     if course.left_out:
         return BUDGET_SPENT
