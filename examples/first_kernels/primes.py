@@ -168,10 +168,10 @@ print(int(is_prime.sum()) + 1, "primes")
 # Divide in 32 bits
 # -----------------
 #
-# All these numbers fit into 32 bits, but the loop above works with 64. In its PTX each step has two
-# divisions, of 64 bits and of 32, and a test whether both numbers fit into 32. So write ``np.uint32`` around
-# every result: Numba makes 64 bits of the product or the sum of two such numbers. As they have no sign,
-# ``%`` has nothing to correct, either.
+# All these numbers fit into 32 bits, but the loop above works with 64. Its PTX has a division of 64 bits and
+# one of 32, and each step tests whether both numbers fit into 32, so that the short one will do. So write
+# ``np.uint32`` around every result: Numba makes 64 bits of the product or the sum of two such numbers. As
+# they have no sign, ``%`` has nothing to correct, either.
 #
 # .. rung:: in_32_bits
 
@@ -179,7 +179,7 @@ in_32_bits[(is_prime.size + 63) // 64, 64](is_prime)
 print(int(is_prime.sum()) + 1, "primes")
 
 # %%
-# Now the PTX has a single division. As many warp steps as before take
+# Now the PTX has a single division, and no such test. As many warp steps as before take
 # :measured:`primes[in_32_bits, 10**7].time` for ten million numbers, against
 # :measured:`primes[to_square_root, 10**7].time` with 64 bits.
 # :doc:`Numba's types </gallery/first_kernels/numba_types>` is on what 64 bits cost in other kernels.
@@ -301,10 +301,9 @@ for name in ax.texts:
 # .. finding::
 #
 #    Ten million numbers take :measured:`primes[to_square_root, 10**7].time` by division up to the root, and
-#    :measured:`primes[in_32_bits, 10**7].time` if that is done in 32 bits. A sieve takes
-#    :measured:`primes[sieve_global, 10**7].time` in global memory and
-#    :measured:`primes[sieve_shared, 10**7].time` in shared memory. The clock is the GPU's, and the answer
-#    stays there.
+#    :measured:`primes[in_32_bits, 10**7].time` if that is done in 32 bits. The sieve in global memory takes
+#    :measured:`primes[sieve_global, 10**7].time`, and shared memory makes it no faster at this size. All of
+#    this is time on the GPU, and the answer stays there.
 
 # draw
 ax = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
@@ -315,9 +314,9 @@ ax.yaxis.set_major_formatter("{x:g}×")
 # %%
 # .. finding::
 #
-#    At a million numbers the sieve in shared memory has
-#    :measured:`primes[sieve_shared, 10**6].speedup(sieve_global)` the speed of the one in global memory, at a
-#    billion :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
+#    At a million numbers the sieve in global memory is
+#    :measured:`primes[sieve_global, 10**6].speedup(sieve_shared)` as fast as the one in shared memory. At a
+#    billion, shared memory is :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)` as fast.
 #
 # A million numbers are 16 segments, so only 16 of the 132 multiprocessors have work.
 # :evidence:`count segments` A hundred thousand numbers, two segments, take about as long:
@@ -338,11 +337,12 @@ ax.yaxis.set_major_formatter("{x:g}×")
 # :measured:`primes[with_copy_pinned, 10**4].time`. If the answer is wanted on the host, a billion numbers
 # take :measured:`primes[with_copy_pinned, 10**9].time` into pinned memory and
 # :measured:`primes[with_copy, 10**9].time` into pageable memory, against
-# :measured:`primes[cpu_sieve, 10**9].time` on all CPU threads. For ten million numbers we also wrote the
-# sieve in NumPy, which uses one thread and takes :measured:`primes[numpy_sieve, 10**7].time`. All CPU threads
-# take :measured:`primes[cpu_sieve, 10**7].time`, and the GPU, with a pinned copy,
-# :measured:`primes[with_copy_pinned, 10**7].time`. For a single large number a sieve is the wrong tool on
-# either side; use a primality test such as ``sympy.isprime``.
+# :measured:`primes[cpu_sieve, 10**9].time` for our sieve on all CPU threads. If their number is enough, the
+# library primesieve counts them there in :measured:`segmented_sieve:count[primesieve, 10**9].time`. Ten
+# million numbers take :measured:`primes[numpy_sieve, 10**7].time` in NumPy, which uses one thread,
+# :measured:`primes[cpu_sieve, 10**7].time` on all CPU threads, and
+# :measured:`primes[with_copy_pinned, 10**7].time` on the GPU with a pinned copy. For a single large number a
+# sieve is the wrong tool on either side; use a primality test such as ``sympy.isprime``.
 
 # %%
 # Your turn: the smallest factor of each number
@@ -364,12 +364,16 @@ gg.fact(
     facts["number_work"].value / facts["number_whole"].value,
     unit="share",
 )
-gg.claim(results, "python", faster_than="launch_per_number", at=10**4)
+gg.claim(results, "python", faster_than="launch_per_number", at=10**4, by=4)
 gg.claim(results, "to_square_root", faster_than="odd_numbers", at=10**6, by=100)
 gg.claim(
     results, "sieve_global", faster_than=["to_square_root", "in_32_bits"], at=10**7, by=10
 )
-gg.claim(results, "sieve_shared", faster_than="sieve_global", at=10**9)
+gg.claim(results, "in_32_bits", faster_than="to_square_root", at=10**7, by=1.2)
+gg.claim(results, "sieve_global", faster_than="sieve_shared", at=10**6, by=2)
+gg.claim(results, "sieve_shared", faster_than="sieve_global", at=10**9, by=3)
+gg.claim(results, "cpu_sieve", faster_than="with_copy_pinned", at=10**4, by=10)
+gg.claim(results, "with_copy_pinned", faster_than="cpu_sieve", at=10**9, by=3)
 
 # %%
 # Next
