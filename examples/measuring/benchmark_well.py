@@ -321,11 +321,14 @@ rested = benchmark(improve, prepare=rest, n_samples=3)
 # %%
 # The highest clock of this GPU is :measured:`clock_highest`. After the rest the driver reports
 # :measured:`clock_rested`, and ``newton`` takes :measured:`rested`. Amid work it reports
-# :measured:`clock_working`, and ``newton`` takes :measured:`fresh`. So this GPU keeps its clock, and the rest
-# does no harm. We think that on one that does not, arithmetic slows down with the clock, and a kernel limited
-# by memory hardly does. :evidence:`opinion` Read the clock while you measure, and where it moves, keep the
-# GPU busy before the first sample. Only an administrator can fix the clock, and the figures are then not
-# those of a GPU that is left to itself.
+# :measured:`clock_working`, and ``newton`` takes as long. So for this work the GPU keeps its clock, and the
+# rest does no harm. At the power limit it does: after a rest, FP16 products of random numbers begin at
+# :measured:`know_your_gpu:burst_fp16_tensor`, and in the end, with the clock at
+# :measured:`know_your_gpu:clock_fp16_tensor`, they run at
+# :measured:`know_your_gpu:sustained_fp16_tensor`; see
+# :doc:`Know your GPU </gallery/measuring/know_your_gpu>`. Read the clock while you measure, and where it
+# moves, keep the GPU busy before the first sample. Only an administrator can fix the clock, and the figures
+# are then not those of a GPU that is left to itself.
 
 # %%
 # Mistake 8: zeros for data

@@ -7,8 +7,8 @@ How fast can this GPU read, write and compute, and how do you find out?
 # %%
 # Compare your code with the limit of the unit that does its work, or of its mix of reads and writes. This GPU
 # copies at :measured:`ceiling_copy`, :measured:`copy_share` of what its memory can do on paper. Its ordinary
-# FP32 units reach :measured:`ceiling_fp32`, its tensor cores :measured:`ceiling_fp16_tensor` in FP16, in
-# short bursts.
+# FP32 units reach :measured:`ceiling_fp32`. Its tensor cores reach :measured:`ceiling_fp16_tensor` in FP16 in
+# short bursts, and :measured:`sustained_fp16_tensor` in long runs on random numbers.
 
 # %%
 # .. csv-table:: What this GPU can do
@@ -190,7 +190,7 @@ _ = ax.set_ylabel("TB/s (kernel only, warm cache)")
 # the start of each recording, and keeps the best. These are the :term:`ceilings <ceiling>` in the table
 # above. Compare each kernel with the ceiling of *its* mix: the copy above takes
 # :measured:`mixes[copy, 2**30].time` for 2\ :sup:`30` bytes, which is :measured:`mixes[copy, 2**30].share` of
-# the ceiling. CuPy's ``copyto`` is as fast, with :measured:`mixes[copy_cupy, 2**30].time`.
+# the ceiling. CuPy's ``copyto`` reaches :measured:`mixes[copy_cupy, 2**30].share` of it, too.
 #
 # On the left of the chart all rates are low. A copy of 2\ :sup:`12` bytes takes
 # :measured:`mixes[copy, 2**12].time`, and even an empty kernel without arguments takes
@@ -267,7 +267,7 @@ _ = gg.fact(
 # equally fast on paper, and measured, too: BF16 reaches :measured:`ceiling_bf16_tensor`, FP16
 # :measured:`ceiling_fp16_tensor`.
 #
-# These are bursts. What the GPU sustains may be less.
+# These are short bursts, on small whole numbers. What the GPU sustains is less.
 
 # draw
 from gpuguide.charts.shapes import plot_ratios
@@ -368,9 +368,13 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 # .. finding::
 #
 #    Products in FP16 run at :measured:`burst_fp16_tensor` in a burst and at :measured:`sustained_fp16_tensor`
-#    in the end, with the clock at :measured:`clock_fp16_tensor`. Products in FP64 run at
-#    :measured:`burst_fp64_tensor` and :measured:`sustained_fp64_tensor`, copies at :measured:`burst_copy` and
-#    :measured:`sustained_copy`.
+#    in the end, with the clock at :measured:`clock_fp16_tensor`. Products in FP64 fall from
+#    :measured:`burst_fp64_tensor` to :measured:`sustained_fp64_tensor`. Copies and the FP32 units keep their
+#    rate: neither is held back.
+#
+# In FP16 even the burst stays below the ceiling of :measured:`ceiling_fp16_tensor`. The ceiling is that of
+# another product: larger matrices, of small whole numbers, with a result in FP32. We have not tested which of
+# these matters.
 #
 # .. kernel:: gpuguide.topics.know_your_gpu.sustained
 #    :names: multiply_adds_source
