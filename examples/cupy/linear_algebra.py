@@ -5,11 +5,12 @@ Linear algebra
 At what size does a GPU win, and is its answer as good?
 """
 # %%
-# With pinned copies there and back, CuPy's QR overtakes NumPy on 16 virtual CPUs
-# :measured:`qr.crossover(numpy, with_copies_pinned)`; 128 by 128 is 2\ :sup:`14`. At 1024 by 1024 it is
-# :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast. Its answers are about as good. ``svd``
-# at 512 by 512, without copies, is :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)` as fast, and by
-# Jacobi's method :measured:`svd[svd_jacobi, 512**2].speedup(svd_numpy)`.
+# Factorise on the GPU from a few hundred rows on. With pinned copies there and back, CuPy's QR takes about as
+# long as NumPy on its best number of threads at 128 by 128. At 512 by 512 it is
+# :measured:`qr[with_copies_pinned, 512**2].speedup(numpy)` as fast as NumPy on 16 virtual CPUs, at 1024 by
+# 1024 :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)`, and its answers are nearly as good. ``svd``
+# gains less: at 512 by 512, without copies, it is :measured:`svd[svd_cupy, 512**2].speedup(svd_numpy)` as
+# fast. Jacobi's method makes that :measured:`svd[svd_jacobi, 512**2].speedup(svd_numpy)`, but is less exact.
 #
 # .. list-table:: Time in ``float64``, without copies
 #    :header-rows: 1
@@ -106,7 +107,7 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 #    product, 2048|``float32``|:measured:`residual_matmul_numpy`|:measured:`residual_matmul_cupy`
 #    ``qr``, 1024|``float32``|:measured:`residual_qr_single_numpy`|:measured:`residual_qr_single_cupy`
 #
-# CuPy's residuals are somewhat larger. Either way only the last digit or two are lost.
+# CuPy's residuals are somewhat larger. Either way at most the last two digits are lost.
 #
 # The last row is odd: in ``float32`` NumPy's QR is better than eps. It computes in ``float64`` even then, and
 # rounds at the end. The factors of a ``float32`` matrix equal the rounded ones of the same matrix in
@@ -147,7 +148,7 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # is the :term:`tensor cores <tensor core>` that multiply. :evidence:`count operations` Nothing has to be
 # switched on, and nothing is lost: they compute in ``float64``.
 #
-# In ``float32`` the tensor cores stay off, and this dtype, elsewhere the faster choice, is not faster here.
+# In ``float32`` the tensor cores stay off, and this dtype, elsewhere the faster one, is the slower one here.
 # They would round the factors to *TF32*, ten bits after the point instead of 23. You allow that with
 # ``CUPY_TF32=1`` in the environment; the residual then grows from :measured:`residual_matmul_cupy` to
 # :measured:`residual_tf32_cupy` eps.
@@ -204,14 +205,17 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 #      - :measured:`eigh[eigh_numpy, 1024**2].time`
 #      - :measured:`eigh[eigh_cupy, 1024**2].time`
 #
-# At 128 by 128 ``gesvdj`` is :measured:`svd[svd_jacobi, 128**2].speedup(svd_cupy)` as fast as
-# ``cp.linalg.svd``, at 1024 by 1024 :measured:`svd[svd_jacobi, 1024**2].speedup(svd_cupy)`. At 512 by 512 its
-# residual is :measured:`residual_svd_jacobi` eps, against :measured:`residual_svd_cupy`. That of ``eigh`` is
-# :measured:`residual_eigh_cupy` eps, and :measured:`residual_eigh_numpy` with NumPy.
+# At 128 by 128 stay with NumPy: on one thread its ``svd`` takes
+# :measured:`svd[svd_numpy_one_thread, 128**2].time`, and ``eigh`` gains nothing on the GPU. At 1024 by 1024
+# ``eigh`` is :measured:`eigh[eigh_cupy, 1024**2].speedup(eigh_numpy)` as fast as NumPy's, and ``gesvdj``
+# :measured:`svd[svd_jacobi, 1024**2].speedup(svd_cupy)` as fast as ``cp.linalg.svd``. You pay for ``gesvdj``
+# with a digit or more: at 512 by 512 its residual is :measured:`residual_svd_jacobi` eps, against
+# :measured:`residual_svd_cupy`. That of ``eigh`` is :measured:`residual_eigh_cupy` eps, and
+# :measured:`residual_eigh_numpy` with NumPy.
 
 # %%
-# SVD holds the host, QR and solve do not
-# ---------------------------------------
+# SVD and eigh hold the host, QR and solve do not
+# -----------------------------------------------
 #
 # Most calls of CuPy return before the GPU is done, and Python goes on. For how much of its time does a call
 # hold Python? The matrices are 1024 by 1024, except for ``svd`` and ``gesvdj``, where it is 512 by 512.
@@ -241,8 +245,11 @@ _ = plot_ratios(held, "Python is held for", spans=spans)
 # %%
 # .. finding::
 #
-#    ``svd`` holds Python for :measured:`held_svd_cupy` of its time, ``solve`` for
-#    :measured:`held_solve_cupy`. A hollow dot is a span.
+#    ``svd``, ``gesvdj`` and ``eigh`` hold Python to the end, ``qr`` for :measured:`held_cupy` of its time,
+#    ``solve`` for :measured:`held_solve_cupy`. A hollow dot is a span.
+#
+# At 512 by 512 ``eigh`` returns after :measured:`eigh[eigh_cupy, 512**2].launch` of
+# :measured:`eigh[eigh_cupy, 512**2].time`.
 #
 # A call consists of many steps on the GPU. If it waits for one of them, or if Python cannot hand them over as
 # fast as the GPU does them, then its time contains Python's work as well. We call such a time a *span*.
@@ -281,28 +288,35 @@ gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
 # .. finding::
 #
 #    From host memory to host memory, **CuPy, pinned copies** overtakes **NumPy, all threads**
-#    :measured:`qr.crossover(numpy, with_copies_pinned)`. For 512 rows **NumPy, one thread** takes
-#    :measured:`qr[numpy_one_thread, 512**2].time`, and CuPy :measured:`qr[with_copies_pinned, 512**2].time`.
+#    :measured:`qr.crossover(numpy, with_copies_pinned)`. For 512 rows **NumPy, all threads** takes
+#    :measured:`qr[numpy, 512**2].time`, and CuPy :measured:`qr[with_copies_pinned, 512**2].time`.
 #
 # A matrix with 2\ :sup:`12` elements has 64 rows, one with 2\ :sup:`22` has 2048. More threads do not always
 # help NumPy. For 128 rows it takes :measured:`qr[numpy, 128**2].time` on all of them, and
 # :measured:`qr[numpy_one_thread, 128**2].time` on one, much like CuPy with its
-# :measured:`qr[with_copies_pinned, 128**2].time`. So compare small matrices with one thread:
+# :measured:`qr[with_copies_pinned, 128**2].time`; 512 rows take about as long on one thread as on all. So
+# compare small matrices with one thread:
 # ``OPENBLAS_NUM_THREADS=1`` in the environment sets that for a process. NumPy's QR is computed by the LAPACK
 # in its BLAS library, here :measured:`blas`.
 #
 # Of CuPy's time for 512 rows, the factorisation is :measured:`qr[cupy, 512**2].time`. With
-# **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`. A matrix of 4096 rows
-# that is on the GPU already is factorised in :measured:`qr[cupy, 4096**2].time`.
+# **CuPy, pageable copies** the whole takes :measured:`qr[with_copies, 512**2].time`.
 
-# draw: Five claims, and float64 beside the ordinary units
+# draw: Ten claims, and float64 beside the ordinary units
 gg.claim(qr, "cupy", faster_than="numpy", at=1024**2, by=5)
 gg.claim(
-    qr, "with_copies_pinned", faster_than=("numpy", "numpy_one_thread"), at=1024**2, by=2
+    qr, "with_copies_pinned", faster_than=("numpy", "numpy_one_thread"), at=1024**2, by=5
+)
+gg.claim(
+    qr, "with_copies_pinned", faster_than=("numpy", "numpy_one_thread"), at=512**2, by=3
 )
 gg.claim(qr, "numpy_one_thread", faster_than="with_copies_pinned", at=64**2)
+gg.claim(svd, "svd_numpy_one_thread", faster_than=("svd_jacobi", "svd_cupy"), at=128**2)
+gg.claim(svd, "svd_cupy", faster_than=("svd_numpy", "svd_numpy_one_thread"), at=512**2)
+gg.claim(svd, "svd_jacobi", faster_than="svd_cupy", at=1024**2, by=1.2)
+gg.claim(eigh, "eigh_cupy", faster_than="eigh_numpy", at=1024**2, by=3)
 gg.claim(matmul, "matmul_cupy", faster_than="matmul_numpy", at=4096**2, by=5)
-gg.claim(matmul, "matmul_copied_pinned", faster_than="matmul_copied", at=4096**2, by=1.2)
+gg.claim(matmul, "matmul_copied_pinned", faster_than="matmul_copied", at=4096**2, by=2)
 
 over = (
     double.quantity("double_cupy", 4096**2, "flop_rate").value
