@@ -6,9 +6,9 @@ Seven ways to add two arrays: which is short, which is quick to compile, and whi
 """
 # %%
 # ``cp.add`` is one line and reaches :measured:`add[add_ufunc, 2**28].share` of what memory can do with
-# ``float32``; a kernel with four numbers per thread reaches :measured:`add[add_four, 2**28].share`. The route
-# hardly matters, the bytes per thread do. For a sum, ``cp.sum`` reaches
-# :measured:`total[sum_cupy, 2**28].share`, and the best of our kernels
+# ``float32``; a kernel with four numbers per thread reaches :measured:`add[add_four, 2**28].share`. What
+# counts is the shape of the launch, above all the bytes per thread, and hardly the route. For a sum, take
+# ``cp.sum``: it reaches :measured:`total[sum_cupy, 2**28].share`, and the best of our kernels
 # :measured:`total[sum_quads, 2**28].share`.
 #
 # .. list-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
@@ -143,13 +143,16 @@ contraction = accelerators.contraction.run()
 # %%
 
 # draw
-gg.claim(results, "add_four", faster_than=("add_ufunc", "add_one"), at=2**28, by=1.2)
-gg.claim(results, "add_quads", share_at_least=0.97, at=2**28)
-gg.claim(results, "add_four", share_at_least=0.97, at=2**28)
-gg.claim(doubles, "double_ufunc", share_at_least=0.95, at=5 * 10**7)
-gg.claim(totals, "sum_quads", share_at_least=0.97, at=2**28)
-gg.claim(totals, "sum_quads", faster_than="sum_cupy", at=2**28)
-gg.claim(cumulative, "cumsum_in_place", faster_than="cumsum_cub", at=10**8)
+gg.claim(results, "add_four", faster_than="add_ufunc", at=2**28, by=1.5)
+gg.claim(results, "add_four", faster_than="add_one", at=2**28, by=1.1)
+gg.claim(results, "add_quads", share_at_least=0.9, at=2**28)
+gg.claim(results, "add_four", share_at_least=0.9, at=2**28)
+gg.claim(doubles, "double_ufunc", share_at_least=0.85, at=5 * 10**7)
+gg.claim(totals, "sum_cupy", share_at_least=0.85, at=2**28)
+gg.claim(totals, "sum_quads", share_at_least=0.85, at=2**28)
+gg.claim(totals, "sum_cupy", faster_than="sum_reduction", at=2**28, by=1.4)
+gg.claim(switched, "sum_cub", faster_than="sum_without", at=10**8, by=100)
+gg.claim(cumulative, "cumsum_in_place", faster_than="cumsum_cub", at=10**8, by=1.7)
 
 # %%
 # RawKernel, cupyx.jit and @cuda.jit: the grid is yours
@@ -224,15 +227,15 @@ _ = plot_ratios(shares, "share of the ceiling")
 # %%
 # .. finding::
 #
-#    With one number per thread no route gets far: **cp.add** reaches
+#    With one number per thread no route comes to the limit of the memory: **cp.add** reaches
 #    :measured:`add[add_ufunc, 2**28].share`, **@cuda.jit** :measured:`add[add_one, 2**28].share`. With two,
 #    **cp.add, in pairs** reaches :measured:`add[add_pairs, 2**28].share`.
 #
-# CuPy launches blocks of 128 threads, each of which takes one element. A RawKernel launched like that takes
-# :measured:`add[add_single, 2**28].time`, and ``cp.add`` :measured:`add[add_ufunc, 2**28].time`. So it is not
-# CuPy's code that is slow here, but this shape of launch. :evidence:`variant add_single` Larger blocks help
-# as well: those of ``cupyx.jit`` and ``@cuda.jit`` have 256 threads here
-# (:doc:`Launch sizes </gallery/first_kernels/launch_sizes>`).
+# CuPy launches blocks of 128 threads, each of which takes one element. A RawKernel launched like that reaches
+# :measured:`add[add_single, 2**28].share`, no more than ``cp.add``. So it is not CuPy's code that is slow
+# here, but this shape of launch. :evidence:`variant add_single` Larger blocks help as well: those of
+# ``cupyx.jit`` and ``@cuda.jit`` have 256 threads here (:doc:`Launch sizes
+# </gallery/first_kernels/launch_sizes>`).
 #
 # .. results:: add
 #
@@ -265,10 +268,10 @@ total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduct
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 
 # %%
-# It takes :measured:`total[sum_reduction, 2**28].time`, and :measured:`first_sum_reduction` when it is called
-# for the first time. Nearly all of that goes into compiling templates of CUB, a library for sums and the
-# like. Without them the first call takes :measured:`first_reduction_without`.
-# :evidence:`variant reduction_without`
+# It takes :measured:`total[sum_reduction, 2**28].time`, where ``cp.sum`` takes
+# :measured:`total[sum_cupy, 2**28].time`, and :measured:`first_sum_reduction` when it is called for the first
+# time. Nearly all of that goes into compiling templates of CUB, a library for sums and the like. Without them
+# the first call takes :measured:`first_reduction_without`. :evidence:`variant reduction_without`
 #
 # In a kernel of your own, each block adds up a part of the array and stores its sum. Another launch, with a
 # single block, adds up these sums.
@@ -286,11 +289,11 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
 # It reaches :measured:`total[sum_blocks, 2**28].share`, and ``cp.sum``
-# :measured:`total[sum_cupy, 2**28].share`. To beat both, we needed loads of 16 bytes, as many blocks as the
-# GPU holds at once, and no second launch: the block that finishes last adds up the sums of all. This
-# RawKernel reaches :measured:`total[sum_quads, 2**28].share`, and is
-# :measured:`total[sum_quads, 2**28].speedup(sum_cupy)` as fast as ``cp.sum``. It has to make do with few
-# registers, too. With more, fewer blocks would fit, and some would have to wait for the others.
+# :measured:`total[sum_cupy, 2**28].share`, which leaves next to nothing to win. Our best RawKernel reaches
+# :measured:`total[sum_quads, 2**28].share`, which is hardly worth so many lines. It needs loads of 16 bytes,
+# as many blocks as the GPU holds at once, and no second launch: the block that finishes last adds up the sums
+# of all. It has to make do with few registers, too. With more, fewer blocks would fit, and some would have to
+# wait for the others.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
@@ -333,11 +336,12 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #      - :measured:`contraction[einsum_cub, 2048].time`
 #
 # Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result.
-# With CUB, too, ``cp.cumsum`` reaches only :measured:`cumulative[cumsum_cub, 10**8].share` of the rate of a
-# copy. CuPy copies the array first and then lets CUB add up in the copy, so each number is read and written
-# twice. If the array itself may be overwritten, ``cub.device_scan`` of ``cupy.cuda.cub``, which CuPy calls
-# there, does without the copy. It reads and writes each number once, and reaches
-# :measured:`cumulative[cumsum_in_place, 10**8].share`. :evidence:`variant cumsum_in_place`
+# ``cp.cumsum`` gains next to nothing from CUB: even with it, ``cp.cumsum`` reaches only
+# :measured:`cumulative[cumsum_cub, 10**8].share` of the rate of a copy. CuPy copies the array first and then
+# lets CUB add up in the copy, so each number is read and written twice. If the array itself may be
+# overwritten, ``cub.device_scan`` of ``cupy.cuda.cub``, which CuPy calls there, does without the copy. It
+# reads and writes each number once, is :measured:`cumulative[cumsum_in_place, 10**8].speedup(cumsum_cub)` as
+# fast, and reaches :measured:`cumulative[cumsum_in_place, 10**8].share`. :evidence:`variant cumsum_in_place`
 #
 # CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
 #
@@ -356,8 +360,9 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # ---------------------
 #
 # - If CuPy has the operation, take it. A call of ``cp.add`` keeps Python busy for
-#   :measured:`add[add_ufunc, 2**28].launch`, that of a Numba kernel for
-#   :measured:`add[add_four, 2**28].launch`, even with views made once.
+#   :measured:`add[add_ufunc, 2**28].launch`, the launch of a Numba kernel for
+#   :measured:`add[add_four, 2**28].launch`, even with views made once, and that of a RawKernel for
+#   :measured:`add[add_quads, 2**28].launch`.
 # - ``cp.fuse`` makes one kernel of an expression, :doc:`within limits </gallery/fast_kernels/fusion>`.
 # - Take an ElementwiseKernel or a ReductionKernel where it is easier to say what happens to one element.
 # - ``@cuda.jit`` and RawKernel are for elements that need their neighbours, for :term:`shared memory`, and
