@@ -110,7 +110,8 @@ for name, seconds in workers.costs().items():
 
 # draw
 gg.claim(results, "in_one_process", faster_than="dask", at=2**24, by=5)
-gg.claim(results, "dask", faster_than="dask_16", at=2**24)
+gg.claim(results, "in_one_process", faster_than="dask", at=2**35, by=1.2)
+gg.claim(results, "dask", faster_than="dask_16", at=2**24, by=2)
 
 # %%
 # A scheduler and workers on several hosts

@@ -6,8 +6,8 @@ Where does the GPU's memory go, and what can you do when it runs out?
 """
 # %%
 # Arithmetic on an array of :measured:`cube_bytes` takes :measured:`ways_new_arrays` with new arrays, and
-# CuPy's pool of memory then holds :measured:`most_held`. In place it takes :measured:`ways_in_place` and no
-# further memory; in chunks, :measured:`chunks_16777216` and :measured:`needed_at_2_24` more.
+# CuPy's pool of memory then holds :measured:`most_held`. In place it takes as long, and no further memory; in
+# chunks, :measured:`chunks_16777216` and :measured:`needed_at_2_24` more.
 #
 # .. list-table:: A cube of 1024 × 1024 × 1024 numbers tripled and squared, until the result is there
 #    :header-rows: 1
@@ -329,7 +329,7 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #
 # ``cp.cuda.set_allocator(None)`` switches the pool off. The memory of each array then comes from the driver
 # and goes back to it. The cube at the top takes :measured:`ways_no_pool` in this way, instead of
-# :measured:`ways_new_arrays`. This is what Python pays for one new array:
+# :measured:`ways_new_arrays`. This is what Python pays for one operation with a new array, launch included:
 #
 # .. list-table:: ``x + 1``, until Python goes on
 #    :header-rows: 1
@@ -344,8 +344,9 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 #      - :measured:`pool[from_driver, 2**10].launch`
 #      - :measured:`pool[from_driver, 2**22].launch`
 #
-# To give memory back to the driver has another price: Python waits for the GPU, and cannot prepare the next
-# step meanwhile. Switch the pool off for one purpose only, to let a tool such as ``compute-sanitizer`` see
+# For a small array the pool saves little, for a large one most of the time. To give memory back to the
+# driver has another price: Python waits for the GPU, and cannot prepare the next step meanwhile.
+# Switch the pool off for one purpose only, to let a tool such as ``compute-sanitizer`` see
 # each array by itself.
 #
 # .. kernel:: gpuguide.topics.memory_pools.study

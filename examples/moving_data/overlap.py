@@ -6,9 +6,9 @@ How much time is saved when copies and work run at the same time, and why does i
 """
 # %%
 # To copy 128 MiB to the GPU, multiply them by a matrix and copy the result back takes
-# :measured:`overlap[one_stream, 16384].time` in one stream, and
-# :measured:`overlap[three_streams, 16384].time` in three. That saves :measured:`won` of what overlap can
-# save. From pageable instead of pinned memory three streams save nothing.
+# :measured:`overlap[one_stream, 16384].time` in one stream. Three streams are
+# :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast, and save :measured:`won` of what
+# overlap can save. From pageable instead of pinned memory three streams save nothing.
 
 # %%
 # Chunks from pinned memory, one stream
@@ -139,8 +139,8 @@ _ = plot_timeline(
 #
 # With two streams the method is called *double buffering*. It takes
 # :measured:`changes[two_streams, 16384].time`. There are three steps, and two streams can only do two of them
-# at a time. :evidence:`variant three_streams` Timed in turn with it, three streams take
-# :measured:`changes[overlapped, 16384].time`; the time above is from another study.
+# at a time. :evidence:`variant three_streams` Three streams are
+# :measured:`changes[overlapped, 16384].speedup(two_streams)` as fast.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: in_streams
@@ -178,9 +178,9 @@ smallest = changes.time("rows_64", 16384).value / 256
 gg.fact("smallest", smallest, unit="s", note="128 MiB in 256 chunks / 256")
 gg.fact("small_copy", 2**19 / h2d, unit="s", note="512 KiB to the GPU, by the ceiling")
 hindering = ("waiting", "default_stream", "without_pool", "pageable")
-gg.claim(results, "three_streams", faster_than="one_stream", at=16384, by=1.8)
-gg.claim(changes, "overlapped", faster_than="two_streams", at=16384, by=1.1)
-gg.claim(changes, "overlapped", faster_than=hindering, at=16384, by=1.4)
+gg.claim(results, "three_streams", faster_than="one_stream", at=16384, by=1.6)
+gg.claim(changes, "overlapped", faster_than="two_streams", at=16384, by=1.05)
+gg.claim(changes, "overlapped", faster_than=hindering, at=16384, by=1.3)
 gg.claim(changes, "overlapped", faster_than=("rows_64", "rows_16384"), at=16384, by=1.5)
 
 # %%
@@ -228,10 +228,10 @@ _ = plot_dots(
 # :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Here Python sets the pace: to
 # ask for the three steps takes it :measured:`asking` when timed apart.
 #
-# In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams and
-# :measured:`changes[rows_512_four, 16384].time` in four. We think that with three, a delay between two steps
-# stops the others as well, and that a fourth chunk that is ready fills the gap. :evidence:`opinion` So try
-# one stream more than there are steps.
+# In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams, and four
+# streams are :measured:`changes[rows_512_four, 16384].speedup(rows_512)` as fast. We think that with three, a
+# delay between two steps stops the others as well, and that a fourth chunk that is ready fills the gap.
+# :evidence:`opinion` So try one stream more than there are steps.
 #
 # .. kernel:: gpuguide.topics.overlap.timeline
 #    :names: asking
@@ -248,22 +248,31 @@ _ = plot_dots(
 #
 #    * - what changed
 #      - time
+#      - gain of the first line
 #    * - nothing, three streams as above
 #      - :measured:`changes[overlapped, 16384].time`
+#      -
 #    * - ``get`` without ``blocking=False``
 #      - :measured:`changes[waiting, 16384].time`
+#      - :measured:`changes[overlapped, 16384].speedup(waiting)`
 #    * - ``cp.cuda.Stream()``, and one line for each chunk in the default stream
 #      - :measured:`changes[default_stream, 16384].time`
+#      - :measured:`changes[overlapped, 16384].speedup(default_stream)`
 #    * - ``dot`` without ``out=``, memory from CuPy's pool
 #      - :measured:`changes[new_arrays, 16384].time`
+#      - :measured:`changes[overlapped, 16384].speedup(new_arrays)`
 #    * - ``dot`` without ``out=``, memory from the driver
 #      - :measured:`changes[without_pool, 16384].time`
+#      - :measured:`changes[overlapped, 16384].speedup(without_pool)`
 #    * - host arrays from ``np.empty``, not pinned
 #      - :measured:`changes[pageable, 16384].time`
+#      - :measured:`changes[overlapped, 16384].speedup(pageable)`
 #    * - one stream
 #      - :measured:`overlap[one_stream, 16384].time`
+#      - :measured:`overlap[three_streams, 16384].speedup(one_stream)`
 #    * - one stream, host arrays from ``np.empty``, not pinned
 #      - :measured:`changes[pageable_serial, 16384].time`
+#      - :measured:`changes[overlapped, 16384].speedup(pageable_serial)`
 #
 # - **Waiting.** Unless it is told not to, ``get`` waits for its copy. Python then asks for a chunk only when
 #   the one before is finished. :evidence:`variant waiting` ``float(x.sum())`` and ``print(x)`` wait, too.
@@ -287,8 +296,8 @@ _ = plot_dots(
 # When nothing can be saved: one direction, or a chain
 # ----------------------------------------------------
 #
-# If only a sum per row comes back, there is one long copy and hardly anything to hide behind it. One stream
-# takes :measured:`sums[sums_one, 16384].time`, three take :measured:`sums[sums_three, 16384].time`.
+# If only a sum per row comes back, there is one long copy and hardly anything to hide behind it. Three
+# streams are :measured:`sums[sums_three, 16384].speedup(sums_one)` as fast as one.
 #
 # In a chain each step needs the result of the one before. One chunk goes to the GPU and back eight times, and
 # each round takes what the last one brought. One stream takes :measured:`chain[chain_one, 2048].time`, three

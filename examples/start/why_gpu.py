@@ -5,10 +5,11 @@ Why a GPU
 At what size does a GPU win, and is copying the data worth it?
 """
 # %%
-# Copy once, and do many things there: a GPU works out a formula for a hundred million numbers in
-# :measured:`polynomial[gpu_threads, 10**8].time` if they are on it already, and 16 virtual CPUs take
-# :measured:`polynomial[cpu_threads, 10**8].time`. With pinned copies there and back the GPU takes
-# :measured:`polynomial[with_copies_pinned, 10**8].time`, so a single formula is not worth the trip.
+# Copy once, and do many things there: a GPU works out a formula for a hundred million numbers
+# :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)` as fast as 16 virtual CPUs, which take
+# :measured:`polynomial[cpu_threads, 10**8].time`, if the numbers are on it already. With pinned copies there
+# and back the GPU takes :measured:`polynomial[with_copies_pinned, 10**8].time`, so a single formula is not
+# worth the trip.
 #
 # .. list-table:: From the call until the result is there
 #    :header-rows: 1
@@ -134,29 +135,29 @@ _ = gg.plot_time(
 
 # draw: Six claims
 gg.claim(results, "numpy", faster_than="gpu_threads", at=10**3)
-gg.claim(results, "gpu_threads", faster_than=["cpu_threads", "cupy"], at=10**8)
+gg.claim(results, "gpu_threads", faster_than=["cpu_threads", "cupy"], at=10**8, by=10)
 gg.claim(results, "numpy_out", faster_than="numpy", at=10**7)
 gg.claim(results, "gpu_threads", faster_than="with_copies_pinned", at=10**8, by=10)
 gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=2)
 gg.claim(results, "cpu_threads", faster_than="with_copies", at=10**8, by=2)
 
 # %%
-# The tall bars come from one run, in which the host's processor was busy with other work.
+# The bars are tall where the host decides: in one of the runs its processor was busy with other work.
 #
-# On the left more numbers hardly cost the GPU more time. A thousand take
-# :measured:`polynomial[gpu_threads, 10**3].time`, and 10\ :sup:`5` take
-# :measured:`polynomial[gpu_threads, 10**5].time`. By the GPU's own clock the kernel alone takes
-# :measured:`polynomial[kernel_alone, 10**3].time` and :measured:`polynomial[kernel_alone, 10**5].time` of
-# that. The rest goes into the launch and into waiting for the end. :evidence:`variant kernel_alone` That
-# part depends on the host, and takes longer when the host is busy.
+# On the left more numbers hardly cost the GPU more time. It takes about
+# :measured:`polynomial[gpu_threads, 10**5].time` for 10\ :sup:`5` numbers, and as long for a thousand. By the
+# GPU's own clock the kernel alone takes :measured:`polynomial[kernel_alone, 10**3].time` of that for a
+# thousand, and :measured:`polynomial[kernel_alone, 10**5].time` for 10\ :sup:`5`. The rest goes into the
+# launch and into waiting for the end. :evidence:`variant kernel_alone` That part depends on the host, and
+# takes longer when the host is busy.
 #
 # NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
 # :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that it
 # makes. The operating system hands out their memory page by page, when a page is first used. Most of it comes
 # in large pages of 2 MiB. With ten million numbers this happens :measured:`faults_new` times in a call, a
 # count that differs much from one machine start to the next. If all steps write into one array that exists,
-# it happens :measured:`faults_out` times, and the call takes :measured:`polynomial[numpy_out, 10**7].time`.
-# :evidence:`variant numpy_out`
+# it happens :measured:`faults_out` times, and the call is
+# :measured:`polynomial[numpy_out, 10**7].speedup(numpy)` as fast. :evidence:`variant numpy_out`
 
 # %%
 
@@ -230,7 +231,7 @@ _ = gg.plot_time(
 #    :measured:`polynomial[cpu_threads, 10**8].time`.
 #
 # So for one cheap formula the CPU wins against pageable copies. Against pinned ones the race is close: the
-# CPU won by a little in every run, and may lose in the next. But the trip costs the same for one formula and
+# CPU won in every run, and may lose in the next. But the trip costs the same for one formula and
 # for a hundred. By these times, pinned copies cost as much as :measured:`formulas_pinned` such formulas save,
 # and pageable ones as much as :measured:`formulas_pageable`. So copy once, do many things on the GPU, and
 # copy the result back at the end.
