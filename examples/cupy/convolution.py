@@ -6,10 +6,11 @@ Which of five ways to blur an image on the GPU is the fastest, and what do the c
 """
 # %%
 # If the kernel can be split, blur in two passes along the axes: with a Gaussian of 15 by 15 pixels and an
-# image of 2048 by 2048 that takes :measured:`image[separable, 2048**2].time` on the GPU, where ``convolve2d``
-# takes :measured:`image[convolve2d, 2048**2].time`. A kernel of your own that makes both passes takes
-# :measured:`image[fused, 2048**2].time`. With pinned copies there and back, CuPy's two passes take
-# :measured:`image[with_copies_pinned, 2048**2].time`.
+# image of 2048 by 2048 that takes CuPy :measured:`image[separable, 2048**2].time`, and a kernel of your own
+# that makes both passes :measured:`image[fused, 2048**2].time`. If the image comes from the host and must go
+# back, the copies decide: CuPy's two passes take :measured:`image[with_copies_pinned, 2048**2].time` with
+# pinned ones, but :measured:`image[with_copies, 2048**2].time` with pageable ones, and a good loop on 16
+# virtual CPUs takes :measured:`image[separable_simd, 2048**2].time` without any.
 #
 # .. list-table:: An image of 2048 by 2048 in single precision, a kernel of 15 by 15
 #    :header-rows: 1
@@ -116,6 +117,7 @@ gg.claim(
     results, "separable", faster_than=("separable_threads", "separable_simd"), at=2048**2
 )
 gg.claim(results, "fused", faster_than=("separable", "separable_simd"), at=2048**2, by=2)
+gg.claim(results, "with_copies_pinned", faster_than="separable_simd", at=2048**2)
 gg.claim(results, "fft", faster_than="fft_threads", at=2048**2, by=10)
 gg.claim(results, "ndimage", faster_than="direct_threads", at=2048**2)
 gg.claim(results, "correlate2d", faster_than="convolve2d", at=2048**2, by=2)
@@ -218,14 +220,15 @@ print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 # It hardly matters how large the kernel is: the image of 2048 by 2048 takes
 # :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time`
 # with one of 63 by 63. But a call consists of many steps, and Python takes
-# :measured:`image[fft, 2048**2].launch` to hand them over. For a small image that decides: at 256 by 256 the
-# GPU has :measured:`small[fft, 256**2].time` of work, and Python :measured:`small[fft, 256**2].launch`.
+# :measured:`image[fft, 2048**2].launch` to hand them over, longer than the GPU takes for them. So a smaller
+# image is hardly faster: at 256 by 256 the GPU has :measured:`small[fft, 256**2].time` of work, and Python
+# :measured:`small[fft, 256**2].launch`.
 #
 # The cell allows a small difference, and has to. We also blurred an image that is black in its right half.
 # There the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of
 # the brightest pixel. For a picture that is nothing. Where a small number stands beside a large one and
-# matters, take the direct sum. Elsewhere the largest error is one part in :measured:`parts_fft` by FFT, and
-# one in :measured:`parts_ndimage` by the direct sum.
+# matters, take the direct sum. Elsewhere the FFT is the closer one: its largest error is one part in
+# :measured:`parts_fft`, and that of the direct sum one in :measured:`parts_ndimage`.
 
 # %%
 # Separable kernels: two passes of 15 products
@@ -305,9 +308,12 @@ print("the same:", bool(cp.allclose(in_one, blurred)))
 #      - :measured:`image[fused, 2048**2].flop_share`
 #      - :measured:`large[fused, 6000**2].share`
 #
-# Two passes move the image four times, and one kernel moves it twice. Of the FFT just image and result are
-# counted, although its steps move more. For 6000 by 6000 pixels two passes take
-# :measured:`large[separable, 6000**2].time`, and one kernel takes :measured:`large[fused, 6000**2].time`.
+# Of the FFT just image and result are counted, although its steps move more. For 6000 by 6000 pixels two
+# passes take :measured:`large[separable, 6000**2].time`, and one kernel takes
+# :measured:`large[fused, 6000**2].time`. Two passes move the image four times, and one kernel moves it twice,
+# which explains only a part of that. We think that the rest comes from the unrolled loops, with their sums in
+# registers. :evidence:`opinion` What is left to gain is the half of the memory's speed that one kernel leaves
+# unused.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: fused, blur_kernel
@@ -336,12 +342,10 @@ print("the same:", np.allclose(out_pinned, expected))
 # %%
 # From pinned memory and back, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`; from
 # and to NumPy's ordinary, :term:`pageable <pageable memory>` memory
-# :measured:`image[with_copies, 2048**2].time`. On 16 virtual CPUs, without any copies, SciPy takes
-# :measured:`image[separable_threads, 2048**2].time` for the same two passes, and a loop of our own, which
-# comes below, :measured:`image[separable_simd, 2048**2].time`. For an image of 256 by 256 it is
-# :measured:`small[with_copies_pinned, 256**2].time` with pinned copies,
-# :measured:`small[with_copies, 256**2].time` with pageable ones, and
-# :measured:`small[fft_scipy, 256**2].time` by SciPy's FFT on one thread.
+# :measured:`image[with_copies, 2048**2].time`. On 16 virtual CPUs a loop of our own, which comes below, takes
+# :measured:`image[separable_simd, 2048**2].time`, and beats the GPU with pageable copies. An
+# image of 256 by 256 still takes :measured:`small[with_copies_pinned, 256**2].time` with pinned copies and
+# :measured:`small[with_copies, 256**2].time` with pageable ones: each launch and each copy has a fixed cost.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: with_copies
@@ -366,8 +370,10 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #
 # The direct sum has a product for each pixel and weight; two passes have one for each pixel and each row and
 # column of the kernel. To the FFT the kernel just adds a few pixels at the border. So, of CuPy's functions,
-# take ``ndimage.convolve`` for the smallest kernel, two passes for a larger one if it can be split, and
-# ``fftconvolve`` for a very large one. For a kernel that cannot be split, the FFT overtakes the direct sum
+# take ``ndimage.convolve`` for the smallest kernel, and two passes for a larger one if it can be split. For a
+# very large one ``fftconvolve`` has the least work for the GPU, but Python takes
+# :measured:`by_kernel[fft, 63**2].launch` to launch it: only for a larger image does that not count. For a
+# kernel that cannot be split, the FFT overtakes the direct sum
 # :measured:`by_kernel.crossover(ndimage, fft)`; a kernel of 15 by 15 has 225.
 #
 # Compare GPU and CPU by one method, and with the best rival. ``scipy.ndimage`` computes in double precision,
