@@ -409,8 +409,8 @@ class Results:
         -------
         Quantity
             Baseline time over candidate time. In each run it is the median of the ratios of its rounds, so
-            that a drift of the machine from round to round cancels; without a common round it is the ratio
-            of the medians.
+            that a drift of the machine cancels, if both are times of the GPU; else, and without three common
+            rounds, it is the ratio of the medians.
 
         Raises
         ------
@@ -844,9 +844,11 @@ def _over(
 
 
 def _ratio(start: str, baseline: Measurement, candidate: Measurement) -> InRun:
-    """Return the ratio of two times inside one run, with its quartiles over the rounds.
+    """Return the ratio of two times inside one run, with its quartiles.
 
-    Fewer than three common rounds have no quartiles: there the ends come from the quartiles of the samples.
+    Of two times of the GPU it is the median over the rounds, so that a drift of the machine hits both sides.
+    Where the host decides, a round of two samples may hold nothing but a pause of the host (a loop of 8 us
+    that took 5 ms in three rounds of twelve), so there it is the ratio of the medians.
     """
     for cell in (baseline, candidate):
         if not cell.quartiles_s[0] > 0:
@@ -855,16 +857,19 @@ def _ratio(start: str, baseline: Measurement, candidate: Measurement) -> InRun:
                 f"{cell.quartiles_s[0]:g} s among them."
             )
     base, cand = baseline.round_medians_s(), candidate.round_medians_s()
-    # By round, so that a drift of the machine hits both sides of each ratio.
-    ratios = [base[i] / cand[i] for i in sorted(base.keys() & cand.keys()) if cand[i] > 0]
-    if len(ratios) >= 3:
-        low, value, high = quartiles(ratios)
-        return InRun(start, value, low, high, len(ratios))
-    first, second = baseline.quartiles_s, candidate.quartiles_s
-    value = quartiles(ratios)[1] if ratios else first[1] / second[1]
-    # The fastest of one over the slowest of the other: as far apart as the quartiles allow.
-    low, high = first[0] / second[2], first[2] / second[0]
-    return InRun(start, value, min(low, value), max(high, value), max(1, len(ratios)))
+    rounds = sorted(base.keys() & cand.keys())
+    if baseline.clock == candidate.clock == "device":
+        ratios = [base[i] / cand[i] for i in rounds if cand[i] > 0]
+        if len(ratios) >= 3:
+            low, value, high = quartiles(ratios)
+            return InRun(start, value, low, high, len(ratios))
+    (low_b, base_s, high_b), (low_c, cand_s, high_c) = baseline.quartiles_s, candidate.quartiles_s
+    value = base_s / cand_s
+    # Both spread by themselves, so their logarithms' widths add up like errors do.
+    down = math.hypot(math.log(base_s / low_b), math.log(high_c / cand_s))
+    up = math.hypot(math.log(high_b / base_s), math.log(cand_s / low_c))
+    n = max(1, len(rounds))
+    return InRun(start, value, value * math.exp(-down), value * math.exp(up), n)
 
 
 def _in_runs(words: str, n: int, n_runs: int) -> str:
