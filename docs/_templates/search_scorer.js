@@ -1,65 +1,76 @@
-// What the search ranks first. Sphinx puts this file into the script of the search page (html_search_scorer).
+// How the search finds sections. Sphinx puts this file into the script of the search page (html_search_scorer); the
+// index is of show/theme.py.
 "use strict";
 
 var Scorer = {
-  // Most readers look for a page that explains something. Within a group, Sphinx's own score decides.
+  // Most readers look for a page that explains something; who types plot_time or KernelTask, which are no words of
+  // English, wants its reference.
   score: ([docname, title, anchor, description, score, filename, kind]) => {
-    // A whole entry of the glossary is a short answer with links to more.
-    if (docname === "glossary" && kind === "index" && score === Scorer.wholeEntry) return 4000;
-    if (docname.startsWith("api/")) {
-      // A name such as plot_time or KernelTask is no word of English: who types it wants its reference.
-      const last = title.split(".").pop();
-      const named = kind === "object" && score >= Scorer.objNameMatch && /_|[a-z][A-Z]/.test(last);
-      return named ? 3000 + score : score;
-    }
-    // Pages of the sections stand in folders; beside them are the glossary, the method and what contributors read.
-    return (docname.includes("/") ? 2000 : 1000) + score + Scorer.about(docname);
+    if (!docname.startsWith("api/")) return 2000 + score;
+    const named = kind === "object" && score >= Scorer.objNameMatch && /_|[a-z][A-Z]/.test(title.split(".").pop());
+    return named ? 4000 + score : score;
   },
-  // Sphinx counts a word that a page is about like one that it mentions. The index says more (show/theme.py).
-  about: (docname) => {
-    const query = new URLSearchParams(location.search).get("q") || "";
-    const words = (Search._index.about || {})[docname] || {};
-    const said = [...Search._parseQuery(query)[1]].filter((word) => Object.hasOwn(words, word));
-    return said.reduce((sum, word) => sum + words[word], 0);
-  },
-  wholeEntry: 100,
 
   objNameMatch: 100,
   objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 },
   objPrioDefault: 0,
-  title: 15,
-  partialTitle: 7,
-  term: 5,
-  partialTerm: 2,
 };
 
 {
-  // Sphinx asks for pages that have all words. Where none has, as with most error messages, these have the most of them;
-  // a name such as CUDA_ERROR_NO_DEVICE counts as a whole and by its words, and what few pages have counts more.
-  const withAll = Search.performTermsSearch;
-  Search.performTermsSearch = (words, excluded) => {
-    const pages = withAll(words, excluded);
-    if (pages.length) return pages;
-    const stemmer = new Stemmer();
-    const parts = [...words].flatMap((word) => word.split("_")).filter((part) => part.length > 2);
-    const found = new Map();
-    for (const part of new Set([...words, ...parts.map((part) => stemmer.stemWord(part))])) {
-      const having = withAll(new Set([part]), excluded);
-      for (const page of having) {
-        const before = found.has(page[0]) ? found.get(page[0])[4] : 0;
-        page[4] = before + 10 * Math.log(1 + Search._index.docnames.length / having.length);
-        found.set(page[0], page);
+  // The sections that have a word, with its weight in each; a word that only begins or ends like it weighs half.
+  const sectionsWith = (word) => {
+    const { sections, words } = Search._index;
+    const known = Object.hasOwn(words, word);
+    const names = known ? [word] : Object.keys(words).filter((name) => word.length > 2 && name.includes(word));
+    return names.flatMap((name) => words[name]).map((entry) => {
+      const section = entry >> 3;
+      return { section, page: sections[section][0], weight: (entry & 7) / (known ? 1 : 2) };
+    });
+  };
+  const stemmer = new Stemmer();
+  const sum = (numbers) => [...numbers].reduce((total, number) => total + number, 0);
+  const more = (map, key, value) => map.set(key, (map.get(key) || 0) + value);
+  const spelled = (words) => [...words].join(" ");
+
+  // One hit a page, which leads to the section that says most about the words. What few pages have says more.
+  Search.performTermsSearch = (asked) => {
+    const { docnames, filenames, sections, titles } = Search._index;
+    // CUDA_ERROR_NO_DEVICE is looked for by its parts; a page that has it whole has more of it.
+    const parts = [...asked].flatMap((name) => name.split("_")).filter((part) => part && !stopwords.has(part));
+    const needed = new Set(parts.map((part) => stemmer.stemWord(part)));
+    const pages = new Map();
+    for (const word of new Set([...needed, ...asked])) {
+      const having = sectionsWith(word);
+      const rarity = Math.log(1 + docnames.length / new Set(having.map(({ page }) => page)).size);
+      for (const { section, page, weight } of having) {
+        if (!pages.has(page)) pages.set(page, { best: new Map(), places: new Map() });
+        const { best, places } = pages.get(page);
+        best.set(word, Math.max(best.get(word) || 0, rarity * weight));
+        more(places, section, rarity * weight);
       }
     }
-    return [...found.values()].sort((a, b) => b[4] - a[4]).slice(0, 10);
+    const hits = [...pages].map(([page, { best, places }]) => {
+      const [section, most] = [...places].reduce((first, next) => (next[1] > first[1] ? next : first));
+      const [, anchor, heading] = sections[section];
+      const title = anchor ? `${titles[page]} > ${heading}` : titles[page];
+      // Such as a term of the glossary.
+      const answers = anchor && spelled(Search._parseQuery(heading)[1]) === spelled(asked) ? 1000 : 0;
+      const hit = [docnames[page], title, anchor && `#${anchor}`, null, answers + most + sum(best.values())];
+      return { missing: [...needed].filter((word) => !best.has(word)).length, hit: [...hit, filenames[page], "text"] };
+    });
+    // Where no page has all words, as with most error messages, those will do that have the most of them.
+    const whole = hits.filter(({ missing }) => !missing);
+    const shown = whole.length ? whole : hits.sort((a, b) => b.hit[4] - a.hit[4]).slice(0, 10);
+    return shown.map(({ hit }) => hit);
   };
 
-  // A summary shows what a page says, and neither the notes of its numbers nor its card.
+  // A summary shows what a page says, and neither the notes of its numbers nor its card; of a term, what it means.
   const toText = Search.htmlToText;
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     for (const note of page.querySelectorAll(".gg-tip, .no-search")) note.remove();
-    return toText(page.documentElement.outerHTML, anchor);
+    const term = anchor && page.querySelector(`dt${anchor}`);
+    return term ? term.nextElementSibling.textContent : toText(page.documentElement.outerHTML, anchor);
   };
 }

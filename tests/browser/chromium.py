@@ -165,7 +165,11 @@ class Reader:
         """Load a page, and wait until its scripts ran."""
         self.events = []
         self.send("Page.navigate", url=address)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        self.wait_for("Page.loadEventFired")
+
+    def wait_for(self, event: str) -> None:
+        """Wait for an event that `events` may have already."""
+        while not any(happened.get("method") == event for happened in self.events):
             self.events.append(self._next())
 
     def run(self, script: str) -> Any:

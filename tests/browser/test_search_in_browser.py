@@ -1,100 +1,124 @@
-"""Searches the built site in a real browser: pages come before the reference."""
+"""Searches the built site in a real browser: what people type or paste leads to the page that answers it."""
 
 import json
 
 import pytest
-from chromium import NEEDS_SITE_AND_BROWSER, Reader, run_in_browser, served
+from chromium import NEEDS_SITE_AND_BROWSER, SITE, Reader, served
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
 #: What readers search for, and the page that answers it.
 QUERIES = {
+    "why is my gpu code slower than numpy": "start/why_gpu",
+    "how many threads per block": "first_kernels/launch_sizes",
+    "out of memory cupy": "moving_data/memory_pools",
+    "how do I time a kernel": "measuring/how_to_time",
+    "libNVVM cannot be found": "start/install",
+    "UNSUPPORTED_PTX_VERSION": "start/install",
+    "CUDA_ERROR_NO_DEVICE": "start/install",
+    "Failure finding libcublas": "start/install",
+    "debug illegal memory access": "symptoms",
+    "sum is wrong in float32": "moving_data/data_where_it_is",
+    "convert scipy code to gpu": "cupy/numpy_to_cupy",
+    "pandas": "glossary",
+    "deadlock": "first_kernels/primes",
+    "multi gpu": "concurrency/several_gpus",
+    "google colab": "start/install",
+    "pass a cupy array to numba": "concurrency/interop",
+    "profile a kernel": "glossary",
+    "TypingError": "symptoms",
+    "WSL": "start/install",
+    "get is slow": "moving_data/transfers",
     "matmul": "cupy/linear_algebra",
-    "out of memory": "moving_data/memory_pools",
     "pinned": "moving_data/transfers",
     "sort": "cupy/sort_search",
     "divergence": "first_kernels/divergence",
-    "how many threads per block": "first_kernels/launch_sizes",
-    "why is gpu slower": "start/why_gpu",
     "why is the first call slow": "cupy/first_call",
-    "how to time a kernel": "measuring/how_to_time",
     "random numbers on gpu": "cupy/random_numbers",
     "is cupy faster than numpy": "cupy/numpy_to_cupy",
     "install cupy": "start/install",
     "compile time": "compiled_cpu/compile_cost",
     "overlap copies": "moving_data/overlap",
     "memory bandwidth": "measuring/know_your_gpu",
-    "multi gpu": "concurrency/several_gpus",
-    "google colab": "start/install",
-    "deadlock": "first_kernels/primes",
-    "CUDA_ERROR_NO_DEVICE": "start/install",
-    "Failure finding libcublas": "start/install",
     "Unsupported .version": "start/install",
+    # By the parts of a name.
+    "threads_per_block": "first_kernels/launch_sizes",
+    "threadIdx.x": "first_kernels/grids_2d_3d",
+    # No page has all of its words.
+    "SomebodysError: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected": "start/install",
 }
 
-#: No page has all of its words.
-WHOLE_MESSAGE = "RuntimeError of somebody: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected zzyzx"
+#: Pages to come; from the day they are there, their queries must find them.
+PENDING = {"symptoms": "the page on what goes wrong is not written yet"}
 
-# The search page loads each page that it found for its summary; the list alone is of interest here.
-PROBE = """
-(async () => {
-  const found = {};
-  for (const query of QUERIES) {
-    const frame = document.createElement("iframe");
-    document.body.append(frame);
-    await new Promise(done => {
-      frame.onload = done;
-      frame.src = "/search.html?q=" + encodeURIComponent(query);
-    });
-    const summary = () => frame.contentDocument.querySelector(".search-summary")?.innerText.trim();
-    for (let waited = 0; waited < 100 && !summary(); waited++)
-      await new Promise(done => setTimeout(done, 100));
-    const links = [...frame.contentDocument.querySelectorAll("ul.search > li > a")];
-    found[query] = links.map(link => link.getAttribute("href"));
-    frame.remove();
-  }
-  document.title = JSON.stringify(found);
-})();
-"""
+SEARCH = "QUERIES.map((query) => Search._performSearch(...Search._parseQuery(query)).reverse())"
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    queries = json.dumps([*QUERIES, "plot_time", "warp", WHOLE_MESSAGE, "ECC"])
-    return run_in_browser(PROBE.replace("QUERIES", queries), tmp_path_factory.mktemp("profile"))
+    """For each query the pages found, best first, each with its anchor."""
+    queries = [*QUERIES, "plot_time", "warp", "ECC"]
+    with served() as address, Reader(tmp_path_factory.mktemp("profile")) as reader:
+        reader.open(f"{address}/search.html")
+        results = reader.run(SEARCH.replace("QUERIES", json.dumps(queries)))
+    return {
+        query: [(page, anchor) for page, _, anchor, *_ in hits]
+        for query, hits in zip(queries, results, strict=True)
+    }
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_the_page_that_answers_is_among_the_first_three(found, query):
-    first = [link.partition("#")[0].removeprefix("gallery/") for link in found[query][:3]]
-    assert f"{QUERIES[query]}.html" in first
+def _query(query, page):
+    waits = page in PENDING and not (SITE / f"{page}.html").is_file()
+    mark = pytest.mark.xfail(reason=PENDING[page], strict=True) if waits else ()
+    return pytest.param(query, page, marks=mark, id=query)
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_pages_come_before_the_reference(found, query):
-    assert found[query], "nothing was found"
-    reference = [link.startswith("api/") for link in found[query]]
-    assert reference == sorted(reference)
+@pytest.mark.parametrize(("query", "page"), [_query(*item) for item in QUERIES.items()])
+def test_the_page_that_answers_is_among_the_first_three(found, query, page):
+    assert page in [hit.removeprefix("gallery/") for hit, _ in found[query][:3]]
+
+
+def test_pages_come_before_the_reference(found):
+    for query in QUERIES:
+        reference = [page.startswith("api/") for page, _ in found[query]]
+        assert reference == sorted(reference), query
 
 
 def test_the_name_of_a_function_leads_to_its_reference(found):
-    assert found["plot_time"][0].startswith("api/generated/")
-    assert any(not link.startswith("api/") for link in found["plot_time"])
+    assert found["plot_time"][0] == ("api/generated/gpuguide.plot_time", "#gpuguide.plot_time")
+    assert any(not page.startswith("api/") for page, _ in found["plot_time"])
 
 
 def test_a_word_of_the_glossary_leads_to_its_entry(found):
-    assert found["warp"][0] == "glossary.html#term-warp"
-    assert found["warp"][1].startswith(("gallery/", "start/"))
-
-
-def test_an_error_message_finds_the_page_that_has_most_of_its_words(found):
-    assert "start/install.html" in [link.partition("#")[0] for link in found[WHOLE_MESSAGE][:3]]
+    assert found["warp"][0] == ("glossary", "#term-warp")
+    assert found["warp"][1][0].startswith(("gallery/", "start/"))
 
 
 def test_the_cards_of_all_pages_are_not_searched(found):
     """Each says whether the GPU's memory corrects errors; the one page found knows an eccentricity."""
-    pages = {link.partition("#")[0] for link in found["ECC"]}
-    assert {page for page in pages if page.startswith("gallery/")} <= {"gallery/first_kernels/ufuncs.html"}
+    pages = {page for page, _ in found["ECC"]}
+    assert {page for page in pages if page.startswith("gallery/")} <= {"gallery/first_kernels/ufuncs"}
+
+
+def test_a_hit_leads_to_its_section(tmp_path):
+    """What is typed finds a section; a click on the hit shows it, and the summary is of that section."""
+    with served() as address, Reader(tmp_path) as reader:
+        reader.open(f"{address}/search.html?q=WSL")
+        summary = reader.run("""
+            (async () => {
+              const first = () => document.querySelector("ul.search > li:first-child > p.context");
+              while (!first()) await new Promise((done) => setTimeout(done, 20));
+              return first().textContent;
+            })()
+        """)
+        reader.events = []
+        reader.run("document.querySelector('ul.search > li:first-child > a').click()")
+        reader.wait_for("Page.loadEventFired")
+        heading = reader.run("document.querySelector(':target').querySelector('h2, h3').textContent")
+        top = reader.run("document.querySelector(':target').getBoundingClientRect().top")
+    assert "WSL" in summary
+    assert "WSL" in heading
+    assert 0 <= top < 300
 
 
 @pytest.mark.parametrize("width", [1300, 390])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-import math
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -14,10 +13,10 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Set
-    from pathlib import Path
-
     from sphinx.application import Sphinx
+
+    #: Each with its weight.
+    _Texts = list[tuple[str, int]]
 
 __all__ = ["setup"]
 
@@ -69,85 +68,94 @@ def _visit_math_block(writer: Any, node: nodes.math_block) -> None:
 
 # The search -----------------------------------------------------------------------------------------------
 
-#: How much a word says of a page that has it in title, question, what it promises, a heading or a tag.
-_TITLE, _QUESTION, _PROMISED, _HEADING = 4, 3, 2, 1
+#: How much a word says of a page or section that has it in its title, question, objectives, headings, text.
+_TITLE, _QUESTION, _OBJECTIVE, _HEADING, _TEXT = 5, 4, 3, 2, 1
+#: What nearly all pages have with the same words: cards, bylines, tables of results.
+_UNSEARCHED = {"no-search", "gg-byline", "gg-results", "gg-exercise-about"}
 _BEFORE, _AFTER = "Search.setIndex(", ")"
 
 
-def _about(app: Sphinx) -> dict[str, dict[str, int]]:
-    """Weigh the words of titles, questions and headings: the fewer pages have one, the more it says."""
-    indexer = app.builder.indexer  # type: ignore[attr-defined]
-    pages: dict[str, dict[str, int]] = {}
-    for page in site_of(app.env).pages:
-        headings = [title for title, _ in indexer._all_titles.get(page.docname, ())]
-        texts = [(text, _HEADING) for text in (*page.tags, *headings)]
-        texts += [(objective, _PROMISED) for objective in page.objectives]
-        words = pages[page.docname] = {}
-        for text, weight in [*texts, (page.question, _QUESTION), (page.title, _TITLE)]:
-            words |= {indexer.lang.stem(word.lower()): weight for word in indexer.lang.split(text)}
-    having = Counter(word for words in pages.values() for word in words)
-    return {
-        page: {
-            word: round(10 * weight * math.log(1 + len(pages) / having[word]))
-            for word, weight in words.items()
-        }
-        for page, words in pages.items()
-    }
-
-
-def _add_tags(app: Sphinx, doctree: nodes.document) -> None:
-    """Have the search find a page by its tags, which stand nowhere in its text."""
+def _note_places(app: Sphinx, doctree: nodes.document) -> None:
+    """Keep, with what Sphinx knows of a document, what the search finds in it and where."""
     page = site_of(app.env).page_of(app.env.docname)
-    if page and page.tags:
-        words = re.findall(r"\w+", " ".join(page.tags))
-        doctree += nodes.meta("", name="keywords", content=", ".join(dict.fromkeys(words)))
+    texts: _Texts = []
+    if page:
+        texts += [(page.title, _TITLE), (page.question, _QUESTION)]
+        texts += [(text, _OBJECTIVE) for text in page.objectives]
+        texts += [(text, _HEADING) for text in page.tags]
+    places = [("", "", texts)]
+    for node in doctree.children:
+        _collect(node, texts, places)
+    app.env.metadata[app.env.docname]["places"] = [
+        (anchor, title, _weighed(texts)) for anchor, title, texts in places
+    ]
+
+
+def _collect(node: nodes.Node, texts: _Texts, places: list[tuple[str, str, _Texts]]) -> None:
+    """Share the texts among what a hit leads to: the page, a section, or an entry of the glossary."""
+    if isinstance(node, nodes.Text):
+        texts.append((node.astext(), _TEXT))
+        return
+    if not isinstance(node, nodes.Element) or isinstance(node, (nodes.comment, nodes.raw)):
+        return
+    if not _UNSEARCHED.isdisjoint(node["classes"]):
+        return
+    if isinstance(node, nodes.section) and isinstance(node.parent, nodes.document):
+        texts += [(title.astext(), _TITLE) for title in node.children if isinstance(title, nodes.title)]
+    elif isinstance(node, (nodes.section, nodes.definition_list_item)):
+        heading = next(child for child in node.children if isinstance(child, (nodes.title, nodes.term)))
+        if ids := node["ids"] or heading["ids"]:
+            texts = [(heading.astext(), _HEADING)]
+            places.append((ids[0], heading.astext(), texts))
+    for child in node.children:
+        _collect(child, texts, places)
+
+
+def _weighed(texts: _Texts) -> dict[str, int]:
+    """Weigh the words of texts. A name such as CUDA_ERROR_NO_DEVICE is one, and so are its parts."""
+    weights: dict[str, int] = {}
+    for text, weight in texts:
+        for name in re.findall(r"\w+", text.lower()):
+            for word in {name, *name.split("_")} - {""}:
+                weights[word] = max(weight, weights.get(word, 0))
+    return weights
 
 
 def _load_whole(app: Sphinx) -> None:
-    """Have a build that writes some pages know of the others all that the last one knew."""
+    """In a fresh clone a page can be built alone: Sphinx would warn that the others are not in the search."""
     builder = app.builder
-    if builder.name != "html":
-        return
-    load = builder.load_indexer  # type: ignore[attr-defined]
-
-    def load_indexer(docnames: Set[str]) -> None:
+    if builder.name == "html":
+        load = builder.load_indexer  # type: ignore[attr-defined]
         path = builder.outdir / "searchindex.js"
-        # In a fresh clone a page can be built alone: Sphinx would warn that the others are not in the search.
-        load(docnames if path.is_file() else set(app.env.all_docs))
-        if not path.is_file():
-            return
-        # Sphinx does not load the entries of its last index, and keeps words that no page holds any more.
-        indexer, last = builder.indexer, _read(path)  # type: ignore[attr-defined]
-        for entry, places in last["indexentries"].items():
-            for place, anchor, main in places:
-                if last["docnames"][place] in indexer._titles:
-                    entries = indexer._index_entries.setdefault(last["docnames"][place], [])
-                    entries.append((entry, anchor, "main" if main else ""))
-        for words in (indexer._mapping, indexer._title_mapping):
-            for word in [word for word, docnames in words.items() if not docnames]:
-                del words[word]
-
-    builder.load_indexer = load_indexer  # type: ignore[attr-defined]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    text = path.read_text(encoding="utf-8")
-    index: dict[str, Any] = json.loads(text.removeprefix(_BEFORE).removesuffix(_AFTER))
-    return index
+        builder.load_indexer = (  # type: ignore[attr-defined]
+            lambda docnames: load(docnames if path.is_file() else set(app.env.all_docs))
+        )
 
 
 def _finish(app: Sphinx, error: Exception | None) -> None:
-    """Add what pages are about, and sort what Sphinx lists as its processes finish."""
+    """Index sections in place of pages; docs/_templates/search_scorer.js searches them."""
     path = app.outdir / "searchindex.js"
-    if error is None and app.builder.name == "html" and path.is_file():
-        index = _read(path)
-        for lists in (index["alltitles"], index["indexentries"]):
-            for places in lists.values():
-                # A document's own title has no anchor, but None.
-                places.sort(key=lambda place: (place[0], place[1] or ""))
-        index["about"] = _about(app)
-        text = json.dumps(index, separators=(",", ":"), sort_keys=True)
-        path.write_text(f"{_BEFORE}{text}{_AFTER}", encoding="utf-8")
+    if error is not None or app.builder.name != "html" or not path.is_file():
+        return
+    index = json.loads(path.read_text(encoding="utf-8").removeprefix(_BEFORE).removesuffix(_AFTER))
+    language = app.builder.indexer.lang  # type: ignore[attr-defined]
+    stem = functools.cache(language.stem)
+    sections: list[tuple[int, str, str]] = []
+    words: dict[str, dict[int, int]] = {}
+    for number, docname in enumerate(index["docnames"]):
+        for anchor, title, weights in app.env.metadata[docname]["places"]:
+            for word, weight in weights.items():
+                if language.word_filter(word):
+                    having = words.setdefault(stem(word), {})
+                    having[len(sections)] = max(weight, having.get(len(sections), 0))
+            sections.append((number, anchor, title))
+    # Sphinx reads its own tables again; nothing is looked up in them.
+    index |= {"terms": {}, "titleterms": {}, "alltitles": {}, "indexentries": {}, "sections": sections}
+    index["words"] = {
+        word: [8 * section + weight for section, weight in having.items()] for word, having in words.items()
+    }
+    text = json.dumps(index, separators=(",", ":"), sort_keys=True)
+    path.write_text(f"{_BEFORE}{text}{_AFTER}", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
@@ -157,5 +165,5 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math_block, None))
     app.config.html_math_renderer = "mathml"
     app.connect("builder-inited", _load_whole)
-    app.connect("doctree-read", _add_tags)
+    app.connect("doctree-read", _note_places)
     app.connect("build-finished", _finish)
