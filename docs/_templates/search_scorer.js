@@ -65,12 +65,13 @@ var Scorer = {
     return shown.map(({ hit }) => hit);
   };
 
-  // A summary shows what a page says, and neither the notes of its numbers nor its card; of a term, what it means.
-  const toText = Search.htmlToText;
+  // A summary shows what a page or section says, without its card, the notes of its numbers and what stands around it.
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
-    for (const note of page.querySelectorAll(".gg-tip, .no-search")) note.remove();
-    const term = anchor && page.querySelector(`dt${anchor}`);
-    return term ? term.nextElementSibling.textContent : toText(page.documentElement.outerHTML, anchor);
+    const around = ".gg-tip, .gg-byline, .no-search, .headerlink, script, style";
+    for (const element of page.querySelectorAll(around)) element.remove();
+    for (const meaning of page.querySelectorAll("dd")) meaning.prepend(" ");
+    const target = page.getElementById(anchor.slice(1)) || page.querySelector("article");
+    return (target.tagName === "DT" ? target.nextElementSibling : target).textContent;
   };
 }
