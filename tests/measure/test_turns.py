@@ -51,13 +51,11 @@ def test_each_clock_is_read_once_a_turn_in_an_order_that_changes_and_can_be_repe
     assert order_of_turns() == first
 
 
-def test_the_gpu_is_busy_before_waited_for_between_and_its_stream_is_the_current_one(gpu):
-    begin, depths = gpu.host.now, []
-    in_turns({"a": lambda: depths.append(gpu.depth) or gpu.log.append("read") or 0.0}, n_turns=2)
+def test_the_gpu_is_busy_before_and_waited_for_between(gpu):
+    begin = gpu.host.now
+    in_turns({"a": lambda: gpu.log.append("read") or gpu.depth}, n_turns=2)
     assert gpu.host.now - begin >= 200_000_000
-    assert gpu.log[0] == "read"
     assert gpu.log[-4:] == ["read", "synchronize"] * 2
-    assert depths == [1, 1, 1]
 
 
 def test_a_wrong_clock_and_the_launch_are_sampled_in_turns(gpu):
@@ -134,16 +132,16 @@ def test_a_map_has_one_checked_sample_of_each_variant_a_round(gpu):
 
 
 @pytest.mark.parametrize(
-    ("ask", "name"),
+    ("call", "name"),
     [
         (lambda: beside_launches(float, lambda: None, n_calls=257), "n_calls must be"),
         (lambda: in_turns({"a": float}, 0), "n_turns must be"),
         (lambda: in_turns({}), "at least one clock"),
     ],
 )
-def test_counts_that_cannot_be_are_refused(gpu, ask, name):
+def test_counts_that_cannot_be_are_refused(gpu, call, name):
     with pytest.raises(ArgumentError, match=name):
-        ask()
+        call()
 
 
 def test_without_a_gpu_it_says_so():
