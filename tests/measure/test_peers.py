@@ -20,4 +20,4 @@ def test_the_copy_is_not_folded_into_one_pass():
 @pytest.mark.gpu
 def test_we_agree_with_every_peer_that_is_installed():
     rows = peers.compare()
-    assert not [row for row in rows if row.within is False], "\n" + peers.table(rows)
+    assert not [str(row) for row in rows if row.within is False]
