@@ -3,8 +3,8 @@
 Run on a machine with a GPU:  python tests/measure/peers.py
 
 One kernel copies memory; its size and number of passes make it last for one of `DURATIONS`. Each row times
-it by us, by the peer, and by us again, so that a drift of the GPU does not look like a difference. A peer that
-is not installed gets a row that says so. The exit status is 1 when a row is outside the agreement wanted.
+it by us, by the peer, and by us again, so that a drift of the GPU does not look like a difference. A peer
+that is not installed gets a row that says so. The exit status is 1 when a row is outside the agreement.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from gpuguide.measure.plan import Plan, Variant
 from gpuguide.measure.reference import Expected, Tolerance
 
 N = 1000
-DEVICE = {"host": HOST, "device": Space("device", np)}
 
 
 def add_one(x, out):
@@ -52,16 +51,8 @@ def wrong_at(*indices, amount=1):
     return call
 
 
-SUM = {
-    "inputs": sum_inputs,
-    "reference": lambda x: x.sum(),
-    "output": lambda n, dtype: ((), dtype),
-    "tolerance": Tolerance(c=4, serial=1, scale="sum"),
-}
-
-
-def sum_all(x, out):
-    out[...] = x.sum(dtype=np.float64)
+TO_SCALAR = {"reference": lambda x: x.sum(), "output": lambda n, dtype: ((), dtype)}
+SUM = {"inputs": sum_inputs, "tolerance": Tolerance(c=4, serial=1, scale="sum"), **TO_SCALAR}
 
 
 @pytest.mark.parametrize("n", [0, 1, 31, 33, 256, 1000])
@@ -86,11 +77,6 @@ def changing_its_input(x, out):
     x[7] = 99
 
 
-def in_place_but_one(x):
-    x += 1
-    x[3] += 1
-
-
 def beside(array, offset):
     """The element at an offset from the first one, outside of the array too."""
     address = array.ctypes.data + array.itemsize * offset
@@ -106,7 +92,7 @@ WRONG = {
     "shifted": (shifted, {}, "elements are wrong"),
     "infinite": (wrong_at(5, amount=np.inf), {}, "got inf; largest difference inf"),
     "changes its input": (changing_its_input, {}, r"changed input 0 at flat index 7\. .* mutates=True"),
-    "in place": (in_place_but_one, {"mutates": True}, "index 3"),
+    "in place": (lambda x: np.add(x, 2, out=x, where=x != 3), {"mutates": True}, "index 0"),
     "another dtype": (lambda x: (x + 1).astype("f8"), RETURNED, r"got \(1000,\), float64"),
     "another shape": (lambda x: (x + 1).reshape(10, 100), RETURNED, r"got \(10, 100\), float32"),
     "no array": (lambda x: (x + 1).tolist(), RETURNED, r"a returned NumPy array; got builtins\.list"),
@@ -158,11 +144,6 @@ def test_twice_the_tolerance_fails_and_half_of_it_passes():
         check(off_by(2), kinds=["random"], plan=plan)
 
 
-def test_a_difference_below_the_tolerance_still_fails_the_exact_check():
-    with pytest.raises(MismatchError, match=r"exact check: 1 of .* tolerance 0\."):
-        check(wrong_at(17, amount=1e-6), kinds=["exact"])
-
-
 def test_one_lost_element_in_ten_million_fails_a_sum_by_the_exact_check():
     def lossy(x, out):
         at = int(np.flatnonzero(x)[-1])
@@ -171,7 +152,7 @@ def test_one_lost_element_in_ten_million_fails_a_sum_by_the_exact_check():
     assert check(lossy, n=10**7, kinds=["random"], plan=SUM)  # rounding alone allows as much
     with pytest.raises(MismatchError, match="1 of 1 elements are wrong"):
         check(lossy, n=10**7, kinds=["exact"], plan=SUM)
-    assert check(sum_all, n=10**7, kinds=["exact"], plan=SUM)
+    assert check(lambda x, out: x.sum(out=out), n=10**7, kinds=["exact"], plan=SUM)
 
 
 def test_the_message_names_variant_size_check_place_values_and_tolerance():
@@ -193,21 +174,14 @@ REFERENCES = {
         {"inputs": integers, "reference": lambda x: x + x, "dtype": "int8"},
         "^Study 'add' at size 1,000: An integer overflows in the reference: .* in wider integers",
     ),
-
-    "overflows the output": (
-        {"inputs": integers, "reference": lambda x: x.sum(), "dtype": "int8",
-         "output": lambda n, dtype: ((), dtype)},
-        "beyond int8",
-    ),
-    "another shape": (
-        {"reference": lambda x: x.sum()}, r"returns shape \(\); the study's output has shape \(1000,\)"
-    ),
+    "overflows the output": ({"inputs": integers, "dtype": "int8", **TO_SCALAR}, "beyond int8"),
+    "another shape": ({"reference": lambda x: x.sum()}, r"returns shape \(\); .* output has shape \(1000,\)"),
     "inexact": ({"reference": lambda x: x / 3}, "not exact in float32 on the exact inputs"),
     "fractions": (
         {"reference": lambda x: x + 0.5, "output": lambda n, dtype: (n, "int32")},
         "fractions where the study's output is int32",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", REFERENCES)
@@ -219,13 +193,7 @@ def test_a_reference_that_nothing_can_be_compared_with_is_rejected(what):
 
 def test_a_reference_gets_float64_copies_that_it_may_change():
     seen = []
-
-    def reference(x):
-        seen.append(x.dtype)
-        x += 1
-        return x
-
-    assert check(plan={"reference": reference})
+    assert check(plan={"reference": lambda x: seen.append(x.dtype) or np.add(x, 1, out=x)})
     assert set(seen) == {np.dtype("float64")}
 
 
@@ -282,14 +250,16 @@ class TestEqual:
     """Studies whose results must equal the reference to the last bit."""
 
     @pytest.mark.parametrize("shape", [(6,), (1, 2, 3), (0, 3), ()])
-    def test_equal_arrays_of_any_shape_pass(self, shape):
+    def test_equal_arrays_of_any_shape_pass_nan_included(self, shape):
         """The reference gets the inputs as they are, not in float64."""
         seen = []
         plan = {
             "inputs": lambda n, dtype, rng, exact: (np.arange(np.prod(shape), dtype=dtype).reshape(shape),),
-            "reference": lambda x: seen.append(x.dtype) or x + 1,
+            "reference": lambda x: seen.append(x.dtype) or np.where(x == 1, np.nan, x + 1),
+            "equal": True,
         }
-        assert [one.tolerance for one in check(plan={**plan, "equal": True})] == [0, 0]
+        call = lambda x, out: np.copyto(out, np.where(x == 1, np.nan, x + 1))  # noqa: E731
+        assert [one.tolerance for one in check(call, plan=plan)] == [0, 0]
         assert set(seen) == {np.dtype("float32")}
 
     @pytest.mark.parametrize(
@@ -304,22 +274,14 @@ class TestEqual:
         with pytest.raises(MismatchError, match=message):
             check(call, plan={"reference": reference, "equal": True})
 
-    def test_nan_equals_nan(self):
-        plan = {"reference": lambda x: x * np.nan, "equal": True}
-        assert len(check(lambda x, out: out.fill(np.nan), plan=plan)) == 2
-
 
 class TestOtherTypes:
     """Booleans, integers and complex numbers."""
 
     def test_a_boolean_that_was_not_written_is_not_taken_for_true(self):
         plan = {"reference": lambda x: x > -100, "output": lambda n, dtype: (n, "bool")}
-
-        def all_but_one(x, out):
-            out[:-1] = True
-
         with pytest.raises(MismatchError, match="1 of 1,000 elements are wrong, the first at index 999"):
-            check(all_but_one, plan=plan)
+            check(lambda x, out: out[:-1].fill(True), plan=plan)
         assert check(lambda x, out: out.fill(True), plan=plan)
 
     def test_integers_must_be_equal(self):
@@ -346,35 +308,27 @@ class TestOtherTypes:
             return (x,)
 
         assert check(plan={"inputs": inputs})
-
         finite = lambda x, out: np.clip(x + 1, -9, 9, out=out)  # noqa: E731
         with pytest.raises(MismatchError, match="index 1: expected inf, got 9"):
             check(finite, plan={"inputs": inputs})
 
 
-class TestDevicePath:
-    """GPU variants, with NumPy in the place of CuPy and a fake stream."""
+def test_a_call_runs_on_the_clocks_stream_and_is_waited_for():
+    gpu = FakeGpu()
+    kernel = gpu.kernel(1000)
+    spaces = {"host": HOST, "device": Space("device", np)}
+    call = lambda x, out: (kernel(), add_one(x, out))  # noqa: E731
+    check(call, device="gpu", clock="device", spaces=spaces, gpu=gpu, kinds=["exact"])
+    assert (gpu.log, gpu.depth) == (["call", "synchronize"], 0)
 
-    def test_the_call_runs_on_the_clocks_stream_and_is_waited_for(self):
-        gpu = FakeGpu()
-        kernel = gpu.kernel(1000)
 
-        def call(x, out):
-            kernel()
-            add_one(x, out)
-
-        check(call, device="gpu", clock="device", spaces=DEVICE, gpu=gpu, kinds=["exact"])
-        assert gpu.log == ["call", "synchronize"]
-        assert gpu.depth == 0
-
-    def test_variants_of_one_memory_share_arrays_and_each_check_starts_anew(self):
-        made = plan_of()
-        lazy = Variant("lazy", lambda x, out: None, device="cpu", clock="host")
-        both = dataclasses.replace(made, variants=(*made.variants, lazy))
-        trial = Trial(both, N, "exact")
-        trial.check(both.variants[0])
-        with pytest.raises(MismatchError, match=r"Variant 'lazy'.* it wrote nothing"):
-            trial.check(both.variants[1])
+def test_variants_of_one_memory_share_arrays_and_each_check_starts_anew():
+    made = plan_of()
+    lazy = Variant("lazy", lambda x, out: None, device="cpu", clock="host")
+    trial = Trial(dataclasses.replace(made, variants=(*made.variants, lazy)), N, "exact")
+    trial.check(made.variants[0])
+    with pytest.raises(MismatchError, match=r"Variant 'lazy'.* it wrote nothing"):
+        trial.check(lazy)
 
 
 def test_inputs_differ_by_size_kind_study_and_seed_and_are_the_same_each_time():
@@ -419,15 +373,13 @@ class TestTolerance:
             check(wrong_at(9, 10, amount=0.01), plan=plan, kinds=["random"])
 
 
-def test_differences_are_found_across_blocks(monkeypatch):
-    monkeypatch.setattr(
-        "gpuguide.measure.buffers.blocks", lambda n, block: (slice(i, i + 7) for i in range(0, n, 7))
-    )
-    expected = Expected(np.zeros(20), np.dtype("f4"), 0.0)
-    got = np.zeros(20, "f4")
-    got[[8, 15]] = 1, 3
+def test_differences_are_found_across_blocks():
+    n = 300_000  # three blocks
+    expected = Expected(np.zeros(n), np.dtype("f4"), 0.0)
+    got = np.zeros(n, "f4")
+    got[[140_000, 290_000]] = 1, 3
     found = expected.difference(got, ())
-    assert (found.n_wrong, found.first_wrong, found.largest) == (2, 8, 3)
+    assert (found.n_wrong, found.first_wrong, found.largest) == (2, 140_000, 3)
     got[3] = np.nan
     found = expected.difference(got, ())
     assert (found.n_wrong, found.first_wrong) == (3, 3)
