@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import peers
 import pytest
 
 import gpuguide as gg
@@ -185,67 +186,58 @@ class Stream:
     handle: int
 
 
-class Streams:
-    """Numba's launches with a fake driver: `launched` holds the stream of each."""
+@pytest.fixture
+def launched(gpu, monkeypatch):
+    """The stream of each launch of Numba, with a fake driver."""
+    from numba.cuda import dispatcher
 
-    def __init__(self, gpu, monkeypatch):
-        from numba.cuda import dispatcher
-
-        default = Stream(0)
-        monkeypatch.setattr(dispatcher.driver, "_to_core_stream", lambda stream: stream or default)
-        monkeypatch.setattr(dispatcher.CUDADispatcher, "call", self.launch)
-        monkeypatch.setattr(default_stream, "current_stream", lambda: Stream(142))
-        self.launched, self.work = [], gpu.kernel(MS)
+    streams, work, default = [], gpu.kernel(MS), Stream(0)
 
     def launch(self, args, configured):
-        self.launched.append(int(configured.stream.handle))
-        self.work()
+        streams.append(int(configured.stream.handle))
+        work()
+
+    monkeypatch.setattr(dispatcher.driver, "_to_core_stream", lambda stream: stream or default)
+    monkeypatch.setattr(dispatcher.CUDADispatcher, "call", launch)
+    monkeypatch.setattr(default_stream, "current_stream", lambda: Stream(142))
+    return streams
 
 
 @pytest.mark.skipif(simulated(), reason="the simulator has no streams")
 class TestKernelsConfiguredBefore:
     @pytest.fixture
-    def streams(self, gpu, monkeypatch):
-        return Streams(gpu, monkeypatch)
-
-    @pytest.fixture
-    def configured(self, streams):
+    def configured(self, launched):
         return cuda.jit(lambda x: None)[1, 32]
 
-    def test_they_are_seen_and_go_back_to_their_stream(self, gpu, streams, configured):
+    def test_they_are_seen_and_go_back_to_their_stream(self, launched, configured):
         found = benchmark(lambda *args: configured(*args), np.zeros(3))
         assert found.device.median_s == 1e-3 + 2e-6
-        assert set(streams.launched) == {142}
+        assert set(launched) == {142}
         assert configured.stream.handle == 0
         benchmark(cuda.jit(lambda x: None)[1, 32, Stream(7)], np.zeros(3))
-        assert streams.launched[-1] == 7, "a stream that was named is kept"
+        assert launched[-1] == 7, "a stream that was named is kept"
 
-    def test_they_go_back_after_an_error_too(self, streams, configured):
+    def test_they_go_back_after_an_error_too(self, launched, configured):
         with pytest.raises(KeyError):
             benchmark(lambda: (configured(np.zeros(3)), {}["no"]))
-        assert (streams.launched, configured.stream.handle) == ([142], 0)
+        assert (launched, configured.stream.handle) == ([142], 0)
 
     @pytest.mark.parametrize(("caller", "stream"), [("numba.cuda.vectorizers", 0), ("my.module", 142)])
-    def test_what_numba_launches_for_itself_stays(self, streams, configured, caller, stream):
+    def test_what_numba_launches_for_itself_stays(self, launched, configured, caller, stream):
         """Its ufuncs copy arrays in the stream of their kernel."""
         there = {"__name__": caller, "kernel": configured}
         exec("def launch(x):\n    kernel(x)", there)
         benchmark(there["launch"], np.zeros(3))
-        assert set(streams.launched) == {stream}
+        assert set(launched) == {stream}
 
 
 @pytest.mark.gpu
 class TestOnTheGpu:
-    @pytest.mark.parametrize(("duration", "method"), [("5 us", "graph"), ("1 ms", "events")])
-    def test_the_device_time_is_that_of_our_clock(self, duration, method):
-        import peers
-
+    @pytest.mark.parametrize(("duration", "rel"), [("5 us", 0.05), ("1 ms", 0.01)])
+    def test_the_device_time_is_that_of_our_clock(self, duration, rel):
         copy = peers.make_copies()[duration]
         found = gg.benchmark(copy.launch)
-        assert found.device.method == method
-        assert found.device.median_s == pytest.approx(
-            peers.ours(copy), rel=0.05 if method == "graph" else 0.01
-        )
+        assert found.device.median_s == pytest.approx(peers.ours(copy), rel=rel)
         assert max(found.launch.median_s, found.device.median_s) < found.end_to_end.median_s
 
     @pytest.mark.parametrize("way", ["configured", "for all"])
