@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -37,38 +38,7 @@ GIB = 2**30
 class StreamGpu(FakeGpu):
     """A fake GPU whose stream can wait for events, as copies both ways need."""
 
-    @property
-    def stream(self):
-        return SimpleNamespace(wait_event=lambda event: None)
-
-
-def fake_cupy(gpu):
-    """CuPy as far as the ceilings use it, its copies taking a millisecond on a fake GPU."""
-
-    def array(n, dtype):
-        return SimpleNamespace(size=n, data=SimpleNamespace(ptr=n))
-
-    def stream(non_blocking=True):
-        return SimpleNamespace(ptr=1, wait_event=lambda event: None)
-
-    pool = SimpleNamespace(free_all_blocks=lambda: gpu.log.append("free"))
-    cuda = SimpleNamespace(
-        runtime=SimpleNamespace(
-            memGetInfo=lambda: (140 * GIB, 140 * GIB),
-            memcpyAsync=lambda *arguments: gpu.kernel(MS, name="memcpy")(),
-        ),
-        get_current_stream=stream,
-        Stream=stream,
-        Event=lambda disable_timing: SimpleNamespace(record=lambda stream: None),
-        alloc_pinned_memory=lambda n: SimpleNamespace(ptr=n),
-    )
-    return SimpleNamespace(
-        cuda=cuda,
-        empty=array,
-        zeros=array,
-        get_default_memory_pool=lambda: pool,
-        get_default_pinned_memory_pool=lambda: pool,
-    )
+    stream = MagicMock()
 
 
 @pytest.fixture
@@ -84,10 +54,11 @@ def machine(monkeypatch):
 
         return launch
 
-    def product_of(gpu, device, unit):
-        return Candidate(unit, "a product", gpu.kernel(2 * MS, name=unit), 10**12)
-
-    module = fake_cupy(gpu)
+    product_of = lambda gpu, device, unit: Candidate(unit, "", gpu.kernel(2 * MS), 10**12)  # noqa: E731
+    module = MagicMock()
+    module.cuda.runtime.memGetInfo.return_value = (140 * GIB, 140 * GIB)
+    module.cuda.runtime.memcpyAsync.side_effect = lambda *arguments: gpu.kernel(MS)()
+    module.empty = module.zeros = lambda n, dtype: MagicMock(size=n)
     monkeypatch.setattr(ceilings, "raw_kernel", kernel)
     monkeypatch.setattr(ceilings, "product_candidate", product_of)
     monkeypatch.setattr(backends, "cupy", lambda: module)
