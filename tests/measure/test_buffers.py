@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuguide.machine.memory import HOST, Space, is_out_of_memory
-from gpuguide.measure.buffers import ALIGNMENT, Buffers, GuardedArray, blocks, first_difference, pattern
+from gpuguide.measure.buffers import ALIGNMENT, Buffers, GuardedArray, pattern
 
 DTYPES = ("bool", "int8", "uint64", "float16", "float32", "float64", "complex64", "complex128")
 
@@ -107,25 +107,8 @@ def test_numba_views_are_made_once():
     assert len(made.arguments("numba", with_output=False)) == 3
 
 
-def test_blocks_cover_a_length_and_first_difference_finds_the_place():
-    assert [part.stop for part in blocks(10, block=4)] == [4, 8, 10]
-    a = np.zeros(1000)
-    b = a.copy()
-    assert first_difference(a, b) is None
-    b[999] = 1
-    assert first_difference(a, b) == 999
-
-
 def test_out_of_memory_is_known_by_type_and_by_text():
     assert is_out_of_memory(MemoryError())
     assert is_out_of_memory(RuntimeError("cudaErrorMemoryAllocation: out of memory"))
     assert is_out_of_memory(RuntimeError("CUFFT_ALLOC_FAILED"))
     assert not is_out_of_memory(RuntimeError("cudaErrorIllegalAddress"))
-
-
-def test_only_what_a_variant_is_called_with_lies_in_pinned_memory():
-    allocated = []
-    pinned = Space("pinned", np, allocate=lambda n: allocated.append(n) or np.empty(n, np.uint8))
-    made = buffers(pinned)
-    assert len(allocated) == 3
-    assert (made.arguments("pinned", with_output=True)[0] == made.pristine[0]).all()

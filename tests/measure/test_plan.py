@@ -10,10 +10,7 @@ import pytest
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.plan import (
-    Variant,
     cpu_variant,
-    cupy_variant,
-    end_to_end_variant,
     kernel_variant,
     streaming_traffic,
 )
@@ -22,21 +19,6 @@ from gpuguide.results.records import Traffic, Work
 
 def call(x: Any, out: Any) -> None:
     """Do nothing."""
-
-
-@pytest.mark.parametrize(
-    ("made", "written_out"),
-    [
-        (cpu_variant("it", call), Variant("it", call, device="cpu", clock="host", threads=1)),
-        (kernel_variant("it", call), Variant("it", call, arrays="numba")),
-        (kernel_variant("it", call, "L", arrays="cupy"), Variant("it", call, label="L", arrays="cupy")),
-        (cupy_variant("it", call), Variant("it", call, simulatable=False)),
-        (end_to_end_variant("it", call), Variant("it", call, clock="end_to_end", simulatable=False)),
-    ],
-)
-def test_a_short_form_is_a_variant_written_out(made: Variant, written_out: Variant) -> None:
-    assert made == written_out
-    assert made.note == "Do nothing."
 
 
 @pytest.mark.parametrize("dtype", ["float64", np.float64])
