@@ -131,17 +131,12 @@ class TestBesideTheArrays:
 def test_twice_the_tolerance_fails_and_half_of_it_passes():
     plan = {"tolerance": Tolerance(c=4, serial=16)}
 
-    def off_by(share):
-        def call(x, out):
-            add_one(x, out)
-            factor = 4 * np.finfo(np.float32).eps * 16
-            out[17] = (np.float64(x[17]) + 1) * (1 + share * factor)
-
-        return call
-
-    assert check(off_by(0.5), kinds=["random"], plan=plan)[0].largest_difference > 0
+    value = float(plan_of().make_inputs(N, exact=False)[0][17]) + 1
+    tolerance = 4 * np.finfo(np.float32).eps * 16 * value
+    half, twice = (wrong_at(17, amount=share * tolerance) for share in (0.5, 2))
+    assert check(half, kinds=["random"], plan=plan)[0].largest_difference > 0
     with pytest.raises(MismatchError, match="index 17"):
-        check(off_by(2), kinds=["random"], plan=plan)
+        check(twice, kinds=["random"], plan=plan)
 
 
 def test_one_lost_element_in_ten_million_fails_a_sum_by_the_exact_check():
@@ -276,8 +271,6 @@ class TestEqual:
 
 
 class TestOtherTypes:
-    """Booleans, integers and complex numbers."""
-
     def test_a_boolean_that_was_not_written_is_not_taken_for_true(self):
         plan = {"reference": lambda x: x > -100, "output": lambda n, dtype: (n, "bool")}
         with pytest.raises(MismatchError, match="1 of 1,000 elements are wrong, the first at index 999"):
@@ -350,8 +343,6 @@ def test_random_inputs_must_vary_and_be_arrays():
 
 
 class TestTolerance:
-    """The bound itself."""
-
     def test_formula_for_a_sum(self):
         tolerance = Tolerance(c=2, serial=lambda n: n // 256, scale="sum", threads=256)
         assert tolerance.factor(1024, np.dtype("f4")) == pytest.approx(2 * 2**-23 * (4 + 8))

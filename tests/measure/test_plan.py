@@ -1,4 +1,4 @@
-"""Variants and traffic that are made in one line: what they leave out is what their name says."""
+"""Work and traffic that variants declare: counted from the size and the type, or refused."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ import pytest
 
 from gpuguide.errors import ArgumentError
 from gpuguide.machine.device import EXAMPLE_DEVICE
-from gpuguide.measure.plan import (
-    cpu_variant,
-    kernel_variant,
-    streaming_traffic,
-)
+from gpuguide.measure.plan import cpu_variant, kernel_variant, streaming_traffic
 from gpuguide.results.records import Traffic, Work
 
 

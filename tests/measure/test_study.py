@@ -74,8 +74,6 @@ class Lab:
 
 
 class TestRounds:
-    """Interleaving, counts and the stopping rule."""
-
     def test_every_cell_gets_ten_samples_in_five_rounds(self):
         lab = Lab()
         made = lab.run(study_of(lab.gpu_variant(), lab.cpu_variant()))
@@ -149,8 +147,6 @@ class TestRounds:
 
 
 class TestThrottling:
-    """Clock readings in each round."""
-
     def test_a_power_cap_is_noted(self):
         lab = Lab(throttle=[(), ("power cap",)])
         made = lab.run(study_of(lab.gpu_variant(), lab.cpu_variant()))
@@ -176,8 +172,6 @@ class TestThrottling:
 
 
 class TestAfterTiming:
-    """The output of the last sample is checked."""
-
     @pytest.mark.parametrize(
         ("n", "broken", "message"),
         [
@@ -225,8 +219,6 @@ class TestAfterTiming:
 
 
 class TestReasons:
-    """Cells without samples say why."""
-
     def test_without_a_gpu_cpu_variants_run_and_gpu_ones_get_a_row(self):
         lab = Lab()
         variants = lab.gpu_variant(), lab.cpu_variant()
@@ -308,8 +300,6 @@ class TestReasons:
 
 
 class TestResults:
-    """What a run returns."""
-
     def test_the_work_and_traffic_declared_of_a_variant_are_in_its_cells(self):
         lab = Lab()
         gpu = lab.gpu_variant(
