@@ -118,8 +118,6 @@ def test_the_kernels_compile_and_do_what_they_say():
 
 @pytest.mark.gpu
 class TestOnAGpu:
-    """What only a GPU can show. Bounds are wide: these are no measurements."""
-
     def test_a_delay_takes_as_long_as_it_says(self):
         clock = CupyClock()
         samples = time_device(lambda: clock.delay(1_000_000), clock, n_samples=5)

@@ -101,17 +101,12 @@ def test_cells_of_a_study_hold_what_was_taken_alone():
     def add_one(work):
         return lambda x, out: (work(), np.add(x, 1, out=out))
 
-    study = Study(
-        "add",
-        "Add one",
-        (
-            Variant("gpu", add_one(gpu.kernel(100_000))),
-            Variant("cpu", add_one(host.work(2 * MS)), device="cpu", clock="host"),
-        ),
-        sizes=(1000,),
-        inputs=lambda n, dtype, rng, exact: (rng.integers(-8, 8, n).astype(dtype),),
-        reference=lambda x: x + 1,
+    variants = (
+        Variant("gpu", add_one(gpu.kernel(100_000))),
+        Variant("cpu", add_one(host.work(2 * MS)), device="cpu", clock="host"),
     )
+    inputs = lambda n, dtype, rng, exact: (rng.integers(-8, 8, n).astype(dtype),)  # noqa: E731
+    study = Study("add", "Add one", variants, (1000,), inputs=inputs, reference=lambda x: x + 1)
     spaces = {"host": HOST, "device": Space("device", np)}
     machine = Machine(gpu, EXAMPLE_DEVICE, spaces, ClockReading, host)
     with recording_session(clock=host, given_machine=machine, ceilings=Ceilings()) as session:
