@@ -130,6 +130,12 @@ def test_garbage_collection_is_off_inside_a_sample_and_back_after_it(gpu):
     assert gc.isenabled()
 
 
+@pytest.mark.parametrize(("ms", "budget_s", "n"), [(1, 0.2, 10), (50, 0.3, 4), (250, 60, 3)])
+def test_sampling_stops_after_ten_equal_ones_at_the_budget_or_after_three_slow_ones(gpu, ms, budget_s, n):
+    samples = time_device(gpu.kernel(ms * MS), gpu, host=gpu.host, budget_s=budget_s)
+    assert len(samples.ns) == n  # besides, one to warm up and one to estimate
+
+
 def test_launches_lie_between_two_synchronisations_and_the_host_s_part_counts(gpu):
     timer = launch_timer(gpu.kernel(4_000, launch_ns=8_000), gpu, host=gpu.host)
     gpu.log.clear()
