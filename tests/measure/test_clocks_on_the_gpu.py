@@ -43,14 +43,15 @@ class FakeStream:
 
 @pytest.fixture
 def cupy(monkeypatch):
-    """CuPy as far as the clock uses it; Numba CUDA is not loaded."""
+    """CuPy as far as the clock uses it, on a stream that does not block; Numba CUDA is not loaded."""
     monkeypatch.setattr(clocks, "sys", SimpleNamespace(modules={}))
     module = SimpleNamespace(log=[], launches=[])
     module.stream = FakeStream(module.log)
     module.zeros = lambda n, dtype: SimpleNamespace(size=n, nbytes=n * 4)
     attributes = {"L2CacheSize": 4096, "MultiProcessorCount": 2}
     module.cuda = SimpleNamespace(
-        Stream=lambda non_blocking: module.stream, Device=lambda: SimpleNamespace(attributes=attributes)
+        Stream=lambda non_blocking: non_blocking and module.stream,
+        Device=lambda: SimpleNamespace(attributes=attributes),
     )
     monkeypatch.setattr(backends, "cupy", lambda: module)
     kernel = lambda source, name: lambda *launch: module.launches.append((name, *launch))  # noqa: E731

@@ -94,8 +94,8 @@ def test_a_long_call_is_judged_and_taken_once():
     assert not host.pace.is_alone(timer.pace_ns)
 
 
-def test_cells_of_a_study_hold_what_was_taken_alone():
-    host = FakeHost(slowness=random_phases(3))
+def run(host):
+    """Run a study on a fake host with a fake GPU."""
     gpu = FakeGpu(host)
 
     def add_one(work):
@@ -110,7 +110,11 @@ def test_cells_of_a_study_hold_what_was_taken_alone():
     spaces = {"host": HOST, "device": Space("device", np)}
     machine = Machine(gpu, EXAMPLE_DEVICE, spaces, ClockReading, host)
     with recording_session(clock=host, given_machine=machine, ceilings=Ceilings()) as session:
-        made = study.run()
+        return study.run(), session
+
+
+def test_cells_of_a_study_hold_what_was_taken_alone():
+    made, session = run(FakeHost(slowness=random_phases(3)))
     for variant, clock, true_s in (("cpu", "host", 2e-3), ("gpu", "launch", 3e-6)):
         cell = made.measurement(variant, 1000, clock)
         assert true_s <= cell.median_s <= 1.1 * true_s
@@ -118,6 +122,13 @@ def test_cells_of_a_study_hold_what_was_taken_alone():
         assert SHARED_NOTE not in cell.notes
     assert 0 < session.host_pace.shared < 1
     assert session.host_pace.best_s == pytest.approx(20e-6, rel=0.1)
+
+
+def test_a_cell_on_a_host_that_is_never_quiet_has_a_note():
+    host = FakeHost(slowness=lambda now: 1.0 if now == 0 else 1.6)
+    host.pace.best_ns = 20_000  # learnt in a quiet moment before
+    cell = run(host)[0].measurement("cpu", 1000)
+    assert (cell.notes, cell.median_s) == ((SHARED_NOTE,), pytest.approx(3.2e-3))
 
 
 def test_a_session_counts_from_its_own_beginning():

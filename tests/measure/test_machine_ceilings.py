@@ -177,6 +177,12 @@ def test_a_wrong_product_is_never_timed(machine, monkeypatch, wrong):
     assert "delay" not in machine.log
 
 
+def test_a_gpu_without_some_tensor_cores_has_no_ceilings_of_them(machine):
+    old = replace(EXAMPLE_DEVICE, compute_capability=(7, 0))
+    found = {item.mix for item in ceilings.tensor_ceilings(machine, old, machine.host)}
+    assert not {"tf32", "fp64_tensor", "bf16_tensor"} & found
+
+
 def test_without_cublas_the_other_ceilings_are_kept(machine, monkeypatch):
     def missing(gpu, device, unit):
         raise ImportError("no libcublas")

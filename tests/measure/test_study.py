@@ -14,6 +14,7 @@ from gpuguide.machine.memory import HOST, Space
 from gpuguide.measure import runner, session
 from gpuguide.measure.host_pace import HostPace
 from gpuguide.measure.plan import Variant
+from gpuguide.measure.runner import KeptCall
 from gpuguide.measure.session import Machine, recording_session
 from gpuguide.measure.study import Study
 from gpuguide.results.ceilings import Ceilings
@@ -196,6 +197,12 @@ class TestAfterTiming:
         call = lambda x: lab.host.advance(MS) or x + (1 if next(count) < 9 else 2)  # noqa: E731
         with pytest.raises(MismatchError, match="after check"):
             lab.run(study_of(lab.cpu_variant(call=call, allocates=True)))
+
+    def test_the_result_before_is_dropped_before_the_next_is_made(self):
+        """Else an allocating variant would need the memory of two results."""
+        kept = KeptCall(lambda: kept.result)
+        kept.result = "before"
+        assert kept() is None
 
     def test_a_variant_that_mutates_is_reset_before_each_sample_and_checked_after_one_call(self):
         lab = Lab()
