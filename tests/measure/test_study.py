@@ -319,6 +319,7 @@ class TestResults:
         assert (cell.traffic, cell.work) == (Traffic(8000, 8000), (Work("marks", 6000, 132e9),))
         assert (launch.traffic, launch.work) == (None, ())
         assert (made.variant("gpu").note, made.variant("cpu").threads) == ("Add one on the fake GPU.", 1)
+        assert made.variant("gpu").source.startswith("test_study.Lab.gpu_variant")
         assert lab.session.studies == {"add": made}
         order = [(cell.size, cell.variant) for cell in made.measurements]
         assert order == sorted(order, key=lambda cell: (cell[0], ["gpu", "cpu"].index(cell[1])))
