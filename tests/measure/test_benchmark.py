@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
-from types import SimpleNamespace
 
 import numpy as np
+import peers
 import pytest
 
 import gpuguide as gg
@@ -47,12 +44,6 @@ def test_three_clocks_are_shown_each_beside_its_floor(gpu):
     )
 
 
-def test_of_a_short_kernel_many_are_timed_at_once(gpu):
-    found = benchmark(gpu.kernel(4_000))
-    assert (found.device.method, found.device.n_calls, found.device.median_s) == ("graph", 200, 5e-6)
-    assert "device      5.00 µs  5.00 µs      1.0 µs  10 of 200 calls in a graph\n" in repr(found)
-
-
 def test_what_returns_an_array_is_not_captured(gpu):
     """A graph would write to memory that has gone back to the pool."""
     call = gpu.kernel(4_000)
@@ -62,12 +53,11 @@ def test_what_returns_an_array_is_not_captured(gpu):
         return np.zeros(3)
 
     found = benchmark(allocating)
-    assert found.device.method == "batch"
-    assert "6.00 µs  6.00 µs      2.0 µs  10 of 167 calls behind one delay\n" in repr(found)
-    assert not [entry for entry in gpu.log if entry.startswith("capture") and entry != "capture 1000"]
+    assert "device      6.00 µs  6.00 µs      2.0 µs  10 of 167 calls behind one delay\n" in repr(found)
+    assert "device      5.00 µs  5.00 µs      1.0 µs  10 of 200 calls in a graph\n" in repr(benchmark(call))
 
 
-@pytest.mark.parametrize("ns", [10_000, 30 * MS, 400 * MS])
+@pytest.mark.parametrize("ns", [10_000, 400 * MS])
 def test_a_call_that_waits_for_the_gpu_has_one_time(gpu, ns):
     """Whatever its events span, and whatever the host takes, holds both the launch and the work."""
     found = benchmark(gpu.kernel(ns, synchronizes=True))
@@ -81,7 +71,6 @@ def test_work_in_the_default_stream_that_is_waited_for_has_one_time(gpu):
     gpu.event_ns, gpu.floors["events"] = 2_900, 2_720
     found = benchmark(gpu.in_default_stream(200_000, launch_ns=80_000, synchronizes=True))
     assert (found.launch, found.device, found.end_to_end.median_s) == (None, None, 280e-6)
-    assert "The call waits for the GPU itself" in repr(found)
 
 
 def test_work_in_the_default_stream_is_in_the_time_end_to_end(gpu):
@@ -91,34 +80,15 @@ def test_work_in_the_default_stream_is_in_the_time_end_to_end(gpu):
     assert "The call runs on the CPU, or in a stream of its own" in repr(found)
 
 
-def test_eight_norms_have_their_time_on_the_gpu_until_one_is_read(gpu):
-    """Two plain clocks would see eight launches, and then a reading that takes as long as all the norms."""
-    norm, read = gpu.kernel(100_000), gpu.kernel(0, synchronizes=True)
-
-    def norms():
-        for _ in range(8):
-            norm()
-        return True
-
-    queued, then_read = benchmark(norms), benchmark(lambda: (norms(), read()))
-    assert (queued.launch.median_s, queued.device.median_s) == (24e-6, 816e-6)
-    assert (then_read.launch, then_read.device) == (None, None)
-    assert then_read.end_to_end.median_s > 816e-6
-    assert "The call waits for the GPU itself" in repr(then_read)
-
-
 def test_a_host_that_is_never_ahead_leaves_no_time_on_the_gpu(gpu):
     found = benchmark(gpu.kernel(MS, launch_ns=20 * MS))
     assert (found.launch.median_s, found.device) == (20e-3, None)
-    assert "takes longer than the GPU can be held up, 5 ms" in repr(found)
+    assert "takes longer than the GPU can be held up" in repr(found)
 
 
-@pytest.mark.parametrize("ns", [100_000, MS])
-def test_a_call_without_work_on_the_gpu_has_no_device_time(gpu, ns):
-    found = benchmark(lambda: gpu.host.advance(ns))
-    assert found.device is None
-    assert found.launch.median_s == ns / 1e9
-    assert "The call runs on the CPU, or in a stream of its own" in repr(found)
+def test_a_call_without_work_on_the_gpu_has_no_device_time(gpu):
+    found = benchmark(lambda: gpu.host.advance(100_000))
+    assert (found.launch.median_s, found.device) == (100e-6, None)
 
 
 def test_a_slow_launch_is_timed_alone(gpu):
@@ -164,62 +134,36 @@ def test_without_a_gpu_the_host_is_timed_and_the_result_says_so():
         "Floor: an empty function by the same clock.\n"
         "There is no GPU that CuPy can use here, so the call was timed on the host. See gpuguide doctor."
     )
-    assert (found.launch, found.device, found.end_to_end) == (None, None, None)
+
+
+@pytest.mark.parametrize("where", ["the call", "a wait for it"])
+def test_an_error_of_the_gpu_is_said_in_words(gpu, monkeypatch, where):
+    def fails(*args):
+        raise RuntimeError("cudaErrorIllegalAddress: an illegal memory access")
+
+    if where == "a wait for it":
+        monkeypatch.setattr(gpu, "synchronize_all", fails)
+    with pytest.raises(LaunchError, match="outside its arrays"):
+        benchmark(fails if where == "the call" else gpu.kernel(MS))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            (np.zeros(3),),
-            (
-                "benchmark: expected a callable first, as in gg.benchmark(f, x); got ndarray. "
-                "Pass f and x, not f(x)."
-            ),
-        ),
-        ((print, 0), "benchmark: budget_s must be a number of seconds above 0; got nan."),
+        ((np.zeros(3),), r"expected a callable first, as in .*; got ndarray. Pass f and x, not f\(x\)"),
+        ((print, 0), "budget_s must be a number of seconds above 0; got nan"),
     ],
 )
 def test_what_cannot_be_timed_is_refused(arguments, message):
-    with pytest.raises(ArgumentError) as error:
+    with pytest.raises(ArgumentError, match=message):
         benchmark(*arguments, budget_s=float("nan"))
-    assert str(error.value) == message
 
 
-def dispatcher():
-    return SimpleNamespace(py_func=test_the_budget_is_kept)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("cudaErrorIllegalAddress: an illegal memory access", "outside its arrays .* restart it"),
-        ("cudaErrorLaunchFailure: unspecified launch failure", "stopped a kernel .* restart it"),
-        ("CUDA_ERROR_INVALID_VALUE: invalid argument", "1,024 threads.* Nothing needs to be restarted"),
-    ],
-)
-@pytest.mark.parametrize("where", ["the call", "a wait for it", "a process that is broken already"])
-def test_an_error_of_the_gpu_is_said_in_words(gpu, monkeypatch, where, text, words):
-    def fails(*args):
-        raise RuntimeError(text)
-
-    if where == "a wait for it":
-        monkeypatch.setattr(gpu, "synchronize_all", fails)
-    if where == "a process that is broken already":
-        monkeypatch.setattr(module, "current", fails)
-    with pytest.raises(LaunchError, match=words) as error:
-        benchmark(fails if where == "the call" else gpu.kernel(MS))
-    assert error.value.__cause__ is not None
-
-
-@dataclass
 class RawKernel:
     """As CuPy's, of which `code` and `name` can be read."""
 
-    code: str = """
-        extern "C" __global__ void scale(const float* x, float* out, const float a, double b, int n) {}
-    """
-    name: str = "scale"
+    code = 'extern "C" __global__ void scale(const float* x, float* out, const float a, double b, int n) {}'
+    name = "scale"
 
     def __call__(self, grid, block, args):
         pass
@@ -227,29 +171,9 @@ class RawKernel:
 
 def test_half_of_a_double_is_not_read_as_a_float():
     """CuPy passes a Python float as a double, and the kernel gets zero for 2.0."""
+    benchmark(RawKernel(), (1,), (1,), (None, None, np.float32(2), 2.0, 3), budget_s=0.01)
     with pytest.raises(ArgumentError, match=r"scale expects a float for 'a'.*Pass np.float32\(2.0\)"):
         benchmark(RawKernel(), (1,), (1,), (None, None, 2.0, 2.0, 3))
-
-
-def test_a_float_of_numpy_and_a_double_are_passed_as_declared():
-    benchmark(RawKernel(), (1,), (1,), (None, None, np.float32(2), 2.0, 3), budget_s=0.01)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (np.add, "add"),
-        (np.sort, "sort"),
-        (partial(np.sort, kind="stable"), "sort"),
-        (lambda: 1, "the call"),
-        (dispatcher(), "test_the_budget_is_kept"),
-        (SimpleNamespace(dispatcher=dispatcher()), "test_the_budget_is_kept"),
-        (SimpleNamespace(name="sieve"), "sieve"),
-        (SimpleNamespace(), "SimpleNamespace"),
-    ],
-)
-def test_the_call_is_named(call, name):
-    assert module._name(call) == name
 
 
 def test_the_middle_half_is_shown_where_there_is_one():
@@ -262,106 +186,61 @@ class Stream:
     handle: int
 
 
-class Streams:
-    """Numba's launches with a fake driver: `launched` holds the stream of each."""
+@pytest.fixture
+def launched(gpu, monkeypatch):
+    """The stream of each launch of Numba, with a fake driver."""
+    from numba.cuda import dispatcher
 
-    def __init__(self, gpu, monkeypatch):
-        from numba.cuda import dispatcher
-
-        default = Stream(0)
-        monkeypatch.setattr(dispatcher.driver, "_to_core_stream", lambda stream: stream or default)
-        monkeypatch.setattr(dispatcher.CUDADispatcher, "call", self.launch)
-        monkeypatch.setattr(default_stream, "current_stream", lambda: Stream(142))
-        self.launched, self.work = [], gpu.kernel(MS)
+    streams, work, default = [], gpu.kernel(MS), Stream(0)
 
     def launch(self, args, configured):
-        self.launched.append(int(configured.stream.handle))
-        self.work()
+        streams.append(int(configured.stream.handle))
+        work()
+
+    monkeypatch.setattr(dispatcher.driver, "_to_core_stream", lambda stream: stream or default)
+    monkeypatch.setattr(dispatcher.CUDADispatcher, "call", launch)
+    monkeypatch.setattr(default_stream, "current_stream", lambda: Stream(142))
+    return streams
 
 
 @pytest.mark.skipif(simulated(), reason="the simulator has no streams")
 class TestKernelsConfiguredBefore:
     @pytest.fixture
-    def streams(self, gpu, monkeypatch):
-        return Streams(gpu, monkeypatch)
-
-    @pytest.fixture
-    def configured(self, streams):
+    def configured(self, launched):
         return cuda.jit(lambda x: None)[1, 32]
 
-    @pytest.mark.parametrize("wrap", [lambda kernel: kernel, lambda kernel: lambda *args: kernel(*args)])
-    def test_they_are_seen_and_go_back_to_their_stream(self, gpu, streams, configured, wrap):
-        found = benchmark(wrap(configured), np.zeros(3))
+    def test_they_are_seen_and_go_back_to_their_stream(self, launched, configured):
+        found = benchmark(lambda *args: configured(*args), np.zeros(3))
         assert found.device.median_s == 1e-3 + 2e-6
-        assert set(streams.launched) == {142}
+        assert set(launched) == {142}
         assert configured.stream.handle == 0
-        with gpu.use():
-            configured(np.zeros(3))
-        assert streams.launched[-1] == 0
-
-    def test_they_go_back_after_an_error_too(self, streams, configured):
-        def fails():
-            configured(np.zeros(3))
-            raise KeyError
-
-        with pytest.raises(KeyError):
-            benchmark(fails)
-        assert (streams.launched, configured.stream.handle) == ([142], 0)
-
-    def test_no_launch_is_watched_while_it_is_timed(self, streams, configured):
-        from numba.cuda.dispatcher import _LaunchConfiguration
-
-        plain, seen = _LaunchConfiguration.__call__, []
-
-        def call():
-            configured(np.zeros(3))
-            seen.append(_LaunchConfiguration.__call__ is plain)
-
-        benchmark(call)
-        assert seen[0] is False
-        assert all(seen[1:])
-
-    def test_a_stream_that_was_named_is_kept(self, streams):
         benchmark(cuda.jit(lambda x: None)[1, 32, Stream(7)], np.zeros(3))
-        assert set(streams.launched) == {7}
+        assert launched[-1] == 7, "a stream that was named is kept"
+
+    def test_they_go_back_after_an_error_too(self, launched, configured):
+        with pytest.raises(KeyError):
+            benchmark(lambda: (configured(np.zeros(3)), {}["no"]))
+        assert (launched, configured.stream.handle) == ([142], 0)
 
     @pytest.mark.parametrize(("caller", "stream"), [("numba.cuda.vectorizers", 0), ("my.module", 142)])
-    def test_what_numba_launches_for_itself_stays(self, streams, configured, caller, stream):
+    def test_what_numba_launches_for_itself_stays(self, launched, configured, caller, stream):
         """Its ufuncs copy arrays in the stream of their kernel."""
         there = {"__name__": caller, "kernel": configured}
         exec("def launch(x):\n    kernel(x)", there)
         benchmark(there["launch"], np.zeros(3))
-        assert set(streams.launched) == {stream}
+        assert set(launched) == {stream}
 
 
 @pytest.mark.gpu
 class TestOnTheGpu:
-    """Within the margins that the guide's clocks keep: 2 % of CuPy's at 1 ms and 50 ms, never above."""
-
-    @pytest.mark.parametrize("duration", ["1 ms", "50 ms"])
-    def test_the_device_time_is_that_of_our_clock_and_of_cupy_s(self, duration):
-        import peers
-
+    @pytest.mark.parametrize(("duration", "rel"), [("5 us", 0.05), ("1 ms", 0.01)])
+    def test_the_device_time_is_that_of_our_clock(self, duration, rel):
         copy = peers.make_copies()[duration]
-        n = 10 if duration == "50 ms" else 100
         found = gg.benchmark(copy.launch)
-        # Second, for the GPU's clock is still rising when a first test begins.
-        theirs = import_module("cupyx.profiler").benchmark(copy.launch, n_repeat=n)
-        assert found.device.median_s == pytest.approx(peers.ours(copy), rel=0.01)
-        assert found.device.median_s == pytest.approx(statistics.median(theirs.gpu_times[0]), rel=0.02)
-        assert found.launch.median_s < found.end_to_end.median_s
-        assert found.device.median_s < found.end_to_end.median_s
+        assert found.device.median_s == pytest.approx(peers.ours(copy), rel=rel)
+        assert max(found.launch.median_s, found.device.median_s) < found.end_to_end.median_s
 
-    def test_of_a_short_kernel_the_launch_is_not_counted(self):
-        import peers
-
-        copy = peers.make_copies()["5 us"]
-        found = gg.benchmark(copy.launch)
-        assert found.device.method == "graph"
-        assert found.device.median_s == pytest.approx(peers.ours(copy), rel=0.05)
-        assert found.device.floor_s < found.device.median_s < found.launch.median_s + 10e-6
-
-    @pytest.mark.parametrize("way", ["configured", "in a closure", "for all"])
+    @pytest.mark.parametrize("way", ["configured", "for all"])
     def test_a_kernel_that_was_configured_before_is_seen(self, way):
         import cupy as cp
         from numba import cuda
@@ -375,26 +254,13 @@ class TestOnTheGpu:
         x = cp.arange(2**24, dtype=cp.float32)
         out = cp.zeros_like(x)
         configured = add_one[2**16, 256]
-        call = {
-            "configured": configured,
-            "in a closure": lambda *arrays: configured(*arrays),
-            "for all": add_one.forall(x.size, tpb=256),
-        }[way]
+        call = configured if way == "configured" else add_one.forall(x.size, tpb=256)
         found = gg.benchmark(call, x, out)
         assert bool((out == x + 1).all())
         assert 28e-6 < found.device.median_s < 280e-6
-        assert found.device.median_s == pytest.approx(
-            gg.benchmark(lambda: add_one[2**16, 256](x, out)).device.median_s, rel=0.05
-        )
+        plain = gg.benchmark(lambda: add_one[2**16, 256](x, out))
+        assert found.device.median_s == pytest.approx(plain.device.median_s, rel=0.05)
         assert int(configured.stream.handle) == 0
-
-    def test_an_expression_of_cupy_allocates_and_is_timed_all_the_same(self):
-        import cupy as cp
-
-        x = cp.ones(2**20, dtype=cp.float32)
-        found = gg.benchmark(lambda: x + x)
-        assert found.device.method in ("batch", "events")
-        assert bool((x == 1).all())
 
     def test_a_reduction_of_numba_has_one_time(self):
         """It works in the default stream and waits there."""

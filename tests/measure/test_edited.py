@@ -58,9 +58,9 @@ def halved(x, out):
 
 
 CALLS = {
-    "itself": double,
     "launcher": launch,
     "table": functools.partial(launch_from_table, times=2),
+    "defaults": launch_from_table,
     "inside": launch_inside,
     "made": launch_what_is_made,
     "argument": functools.partial(lambda call, x, out: call(x, out), launch),
@@ -85,11 +85,6 @@ def test_what_does_not_use_the_kernel_is_the_same_as_before():
     assert (new.__name__, new.__doc__, new.__module__) == ("launch", "Say what it does.", __name__)
 
 
-def test_defaults_stay():
-    (table, made_) = exchanged([launch_from_table, launch_what_is_made], {"double": halved})
-    assert (result(table), result(made_)) == (4, 4)
-
-
 def test_a_function_that_calls_itself_is_no_endless_loop():
     assert list(kernels_in([countdown])) == ["countdown", "double"]
     (new,) = exchanged([countdown], {"double": halved})
@@ -112,22 +107,14 @@ def test_a_launcher_of_the_reader_s_gets_the_reader_s_kernels_from_the_topic_s_t
 
 
 def study(**kernels):
-    return Study(
-        name="double",
-        title="Double",
-        variants=(Variant("plain", launch, device="cpu", clock="host"),),
-        sizes=(64,),
-        inputs=lambda n, dtype, rng, exact: (np.arange(n, dtype=dtype),),
-        reference=lambda x: 2 * x,
-        **kernels,
-    )
+    plain = Variant("plain", launch, device="cpu", clock="host")
+    inputs = lambda n, dtype, rng, exact: (np.arange(n, dtype=dtype),)  # noqa: E731
+    return Study("double", "Double", (plain,), (64,), inputs=inputs, reference=lambda x: 2 * x, **kernels)
 
 
 def test_a_study_checks_the_kernel_that_it_was_handed():
-    assert len(study().check_all()) == len(study(kernels={}).check_all()) == 2
+    assert len(study(kernels={}).check_all()) == 2
     wrong = study(kernels={"double": triple})
-    with pytest.raises(MismatchError):
-        wrong.check_all()
     with pytest.raises(MismatchError):
         wrong.with_variant("more", double, device="cpu", clock="host").check_all(variants=["plain"])
     assert wrong.variants[0].note == "Say what it does."
@@ -137,20 +124,11 @@ def test_a_study_checks_the_kernel_that_it_was_handed():
     ("kernels", "error", "message"),
     [
         ({"doubel": triple}, UnknownNameError, "Unknown kernel 'doubel'. Did you mean 'double'?"),
-        (
-            [triple],
-            ArgumentError,
-            r"kernels must be a mapping of names to kernels, .*; got \[<function triple",
-        ),
-        ({"double": None}, ArgumentError, "'double' must be a kernel or a function; got None"),
+        ([triple], ArgumentError, "kernels must be a mapping of names to kernels"),
         ({"double": "text"}, ArgumentError, "'double' must be a kernel or a function; got 'text'"),
+        ({"SOURCE": triple}, ArgumentError, r"'SOURCE' must be text in CUDA C\+\+; got <function triple"),
     ],
 )
-def test_what_does_not_fit_is_told(kernels, error, message):
+def test_what_does_not_fit_is_named(kernels, error, message):
     with pytest.raises(error, match=message):
-        study(kernels=kernels)
-
-
-def test_text_cannot_be_exchanged_for_a_function():
-    with pytest.raises(ArgumentError, match=r"'SOURCE' must be text in CUDA C\+\+; got <function triple"):
-        exchanged([launch_what_is_made], {"SOURCE": triple})
+        exchanged([launch, launch_what_is_made], kernels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from gpuguide.measure.plan import Plan, Variant
 from gpuguide.measure.reference import Expected, Tolerance
 
 N = 1000
-DEVICE = {"host": HOST, "device": Space("device", np)}
 
 
 def add_one(x, out):
@@ -53,28 +51,16 @@ def wrong_at(*indices, amount=1):
     return call
 
 
-SUM = {
-    "inputs": sum_inputs,
-    "reference": lambda x: x.sum(),
-    "output": lambda n, dtype: ((), dtype),
-    "tolerance": Tolerance(c=4, serial=1, scale="sum"),
-}
+TO_SCALAR = {"reference": lambda x: x.sum(), "output": lambda n, dtype: ((), dtype)}
+SUM = {"inputs": sum_inputs, "tolerance": Tolerance(c=4, serial=1, scale="sum"), **TO_SCALAR}
 
 
-def sum_all(x, out):
-    out[...] = x.sum(dtype=np.float64)
-
-
-def test_a_right_variant_passes_both_checks():
-    exact, random = check()
+@pytest.mark.parametrize("n", [0, 1, 31, 33, 256, 1000])
+def test_a_right_variant_passes_both_checks(n):
+    exact, random = check(n=n)
     assert (exact.kind, random.kind) == ("exact", "random")
     assert (exact.largest_difference, exact.tolerance) == (0, 0)
     assert random.largest_difference <= random.tolerance < 1e-5
-
-
-@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 255, 256, 257])
-def test_awkward_sizes_pass(n):
-    assert len(check(n=n)) == 2
 
 
 def but_the_last(x, out):
@@ -91,11 +77,6 @@ def changing_its_input(x, out):
     x[7] = 99
 
 
-def in_place_but_one(x):
-    x += 1
-    x[3] += 1
-
-
 def beside(array, offset):
     """The element at an offset from the first one, outside of the array too."""
     address = array.ctypes.data + array.itemsize * offset
@@ -106,16 +87,14 @@ RETURNED = {"allocates": True}
 WRONG = {
     "writes nothing": (lambda x, out: None, {}, r"it wrote nothing\. 1,000 of 1,000 elements are wrong"),
     "the first": (wrong_at(0), {}, "1 of 1,000 elements are wrong, the first at index 0:"),
-    "one in between": (wrong_at(500), {}, "1 of 1,000 elements are wrong, the first at index 500:"),
     "the last": (wrong_at(999), {}, "1 of 1,000 elements are wrong, the first at index 999:"),
     "left out": (but_the_last, {}, "index 999: expected .*, got nan"),
     "shifted": (shifted, {}, "elements are wrong"),
     "infinite": (wrong_at(5, amount=np.inf), {}, "got inf; largest difference inf"),
     "changes its input": (changing_its_input, {}, r"changed input 0 at flat index 7\. .* mutates=True"),
-    "in place": (in_place_but_one, {"mutates": True}, "index 3"),
+    "in place": (lambda x: np.add(x, 2, out=x, where=x != 3), {"mutates": True}, "index 0"),
     "another dtype": (lambda x: (x + 1).astype("f8"), RETURNED, r"got \(1000,\), float64"),
     "another shape": (lambda x: (x + 1).reshape(10, 100), RETURNED, r"got \(10, 100\), float32"),
-    "a shorter one": (lambda x: (x + 1)[:-1], RETURNED, r"got \(999,\), float32"),
     "no array": (lambda x: (x + 1).tolist(), RETURNED, r"a returned NumPy array; got builtins\.list"),
 }
 
@@ -152,22 +131,12 @@ class TestBesideTheArrays:
 def test_twice_the_tolerance_fails_and_half_of_it_passes():
     plan = {"tolerance": Tolerance(c=4, serial=16)}
 
-    def off_by(share):
-        def call(x, out):
-            add_one(x, out)
-            factor = 4 * np.finfo(np.float32).eps * 16
-            out[17] = (np.float64(x[17]) + 1) * (1 + share * factor)
-
-        return call
-
-    assert check(off_by(0.5), kinds=["random"], plan=plan)[0].largest_difference > 0
+    value = float(plan_of().make_inputs(N, exact=False)[0][17]) + 1
+    tolerance = 4 * np.finfo(np.float32).eps * 16 * value
+    half, twice = (wrong_at(17, amount=share * tolerance) for share in (0.5, 2))
+    assert check(half, kinds=["random"], plan=plan)[0].largest_difference > 0
     with pytest.raises(MismatchError, match="index 17"):
-        check(off_by(2), kinds=["random"], plan=plan)
-
-
-def test_a_difference_below_the_tolerance_still_fails_the_exact_check():
-    with pytest.raises(MismatchError, match=r"exact check: 1 of .* tolerance 0\."):
-        check(wrong_at(17, amount=1e-6), kinds=["exact"])
+        check(twice, kinds=["random"], plan=plan)
 
 
 def test_one_lost_element_in_ten_million_fails_a_sum_by_the_exact_check():
@@ -178,29 +147,17 @@ def test_one_lost_element_in_ten_million_fails_a_sum_by_the_exact_check():
     assert check(lossy, n=10**7, kinds=["random"], plan=SUM)  # rounding alone allows as much
     with pytest.raises(MismatchError, match="1 of 1 elements are wrong"):
         check(lossy, n=10**7, kinds=["exact"], plan=SUM)
-    assert check(sum_all, n=10**7, kinds=["exact"], plan=SUM)
+    assert check(lambda x, out: x.sum(out=out), n=10**7, kinds=["exact"], plan=SUM)
 
 
 def test_the_message_names_variant_size_check_place_values_and_tolerance():
+    plan = {"inputs": lambda n, dtype, rng, exact: (np.arange(n, dtype=dtype).reshape(-1, 10),)}
     with pytest.raises(MismatchError) as caught:
-        check(wrong_at(3, 5, amount=2), kinds=["exact"])
-    x = plan_of().make_inputs(N, exact=True)[0]
+        check(wrong_at((0, 3), (7, 1), amount=2), plan=plan)
     assert str(caught.value) == (
-        "Variant 'mine' at size 1,000, exact check: 2 of 1,000 elements are wrong, the first at index 3: "
-        f"expected {float(x[3]) + 1!r}, got {float(x[3]) + 3!r}; largest difference 2, tolerance 0."
+        "Variant 'mine' at size 1,000, exact check: 2 of 1,000 elements are wrong, the first at index "
+        "(0, 3): expected 4.0, got 6.0; largest difference 2, tolerance 0."
     )
-
-
-def test_an_index_of_two_dimensions_is_named_as_such():
-    def call(x, out):
-        add_one(x, out)
-        out[1, 2] += 1
-
-    def inputs(n, dtype, rng, exact):
-        return (rng.integers(-8, 8, (n // 10, 10)).astype(dtype),)
-
-    with pytest.raises(MismatchError, match=r"index \(1, 2\)"):
-        check(call, plan={"inputs": inputs})
 
 
 def integers(n, dtype, rng, exact):
@@ -212,24 +169,14 @@ REFERENCES = {
         {"inputs": integers, "reference": lambda x: x + x, "dtype": "int8"},
         "^Study 'add' at size 1,000: An integer overflows in the reference: .* in wider integers",
     ),
-    "overflows in 64 bits": (
-        {"inputs": integers, "reference": lambda x: x * np.int64(2**60), "dtype": "int64"},
-        "overflows",
-    ),
-    "overflows the output": (
-        {"inputs": integers, "reference": lambda x: x.sum(), "dtype": "int8",
-         "output": lambda n, dtype: ((), dtype)},
-        "beyond int8",
-    ),
-    "another shape": (
-        {"reference": lambda x: x.sum()}, r"returns shape \(\); the study's output has shape \(1000,\)"
-    ),
+    "overflows the output": ({"inputs": integers, "dtype": "int8", **TO_SCALAR}, "beyond int8"),
+    "another shape": ({"reference": lambda x: x.sum()}, r"returns shape \(\); .* output has shape \(1000,\)"),
     "inexact": ({"reference": lambda x: x / 3}, "not exact in float32 on the exact inputs"),
     "fractions": (
         {"reference": lambda x: x + 0.5, "output": lambda n, dtype: (n, "int32")},
         "fractions where the study's output is int32",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", REFERENCES)
@@ -239,20 +186,9 @@ def test_a_reference_that_nothing_can_be_compared_with_is_rejected(what):
         check(lambda x, out: None, plan=plan)
 
 
-def test_64_bit_results_that_fit_pass():
-    plan = {"inputs": integers, "reference": lambda x: x * 2, "dtype": "int64"}
-    assert check(lambda x, out: np.multiply(x, 2, out=out), plan=plan)
-
-
 def test_a_reference_gets_float64_copies_that_it_may_change():
     seen = []
-
-    def reference(x):
-        seen.append(x.dtype)
-        x += 1
-        return x
-
-    assert check(plan={"reference": reference})
+    assert check(plan={"reference": lambda x: seen.append(x.dtype) or np.add(x, 1, out=x)})
     assert set(seen) == {np.dtype("float64")}
 
 
@@ -272,30 +208,16 @@ class SumCheck:
 class TestCheckObject:
     """An object that judges in the place of a reference."""
 
-    def test_it_passes_and_prepares_once_for_each_inputs(self):
-        judge = SumCheck()
-        made = plan_of(plan={"reference": None, "check": judge})
-        trial = Trial(made, N, "random")
-        first, second = trial.check(made.variants[0]), trial.check(made.variants[0])
-        assert judge.prepared == 1
-        assert first == second
-        assert first.tolerance == 1
-
-    def test_its_error_is_named_and_its_tolerance_is_kept(self):
-        plan = {"reference": None, "check": SumCheck()}
-        with pytest.raises(
-            MismatchError, match=r"Variant 'mine' at size 1,000, exact check: there are NaNs\."
-        ):
-            check(lambda x, out: None, plan=plan)
-        with pytest.raises(MismatchError, match=r"largest difference 1000, tolerance 1\."):
-            check(lambda x, out: np.add(x, 2, out=out), plan=plan, kinds=["exact"])
-
-    def test_guard_zones_and_inputs_are_still_looked_at(self):
-        def call(x, out):
-            add_one(x, out)
-            x[0] = 99
-
-        with pytest.raises(MismatchError, match="changed input 0"):
+    @pytest.mark.parametrize(
+        ("call", "message"),
+        [
+            (lambda x, out: None, "Variant 'mine' at size 1,000, exact check: there are NaNs"),
+            (lambda x, out: np.add(x, 2, out=out), "largest difference 1000, tolerance 1"),
+            (changing_its_input, "changed input 0"),
+        ],
+    )
+    def test_it_rejects_what_is_wrong_and_what_changes_inputs(self, call, message):
+        with pytest.raises(MismatchError, match=message):
             check(call, plan={"reference": None, "check": SumCheck()})
 
     def test_a_variant_may_have_an_output_of_its_own(self):
@@ -304,40 +226,59 @@ class TestCheckObject:
         def in_pairs(x, out):
             np.add(x.reshape(-1, 2), 1, out=out)
 
-        made = plan_of(plan={"reference": None, "check": SumCheck()})
+        judge = SumCheck()
+        made = plan_of(plan={"reference": None, "check": judge})
         (plain,) = made.variants
         pairs = dataclasses.replace(
             plain, name="pairs", call=in_pairs, output=lambda n, dtype: ((n // 2, 2), dtype)
         )
         trial = Trial(dataclasses.replace(made, variants=(plain, pairs)), N, "random")
         assert [trial.check(variant).passed for variant in (plain, pairs, plain)] == [True] * 3
-        assert trial.buffers(pairs).output.array.shape == (N // 2, 2)
-        nothing = dataclasses.replace(pairs, call=lambda x, out: None)
+        assert judge.prepared == 1, "the answer is prepared once for all variants"
         with pytest.raises(MismatchError, match="NaN"):
-            trial.check(nothing)
-
-    def test_an_output_of_its_own_needs_a_check(self):
+            trial.check(dataclasses.replace(pairs, call=lambda x, out: None))
         with pytest.raises(ArgumentError, match="'mine' has an output of its own, so the study needs check="):
             plan_of(output=lambda n, dtype: (n, dtype))
 
 
-class TestOtherTypes:
-    """Booleans, integers and complex numbers."""
+class TestEqual:
+    """Studies whose results must equal the reference to the last bit."""
 
+    @pytest.mark.parametrize("shape", [(6,), (1, 2, 3), (0, 3), ()])
+    def test_equal_arrays_of_any_shape_pass_nan_included(self, shape):
+        """The reference gets the inputs as they are, not in float64."""
+        seen = []
+        plan = {
+            "inputs": lambda n, dtype, rng, exact: (np.arange(np.prod(shape), dtype=dtype).reshape(shape),),
+            "reference": lambda x: seen.append(x.dtype) or np.where(x == 1, np.nan, x + 1),
+            "equal": True,
+        }
+        call = lambda x, out: np.copyto(out, np.where(x == 1, np.nan, x + 1))  # noqa: E731
+        assert [one.tolerance for one in check(call, plan=plan)] == [0, 0]
+        assert set(seen) == {np.dtype("float32")}
+
+    @pytest.mark.parametrize(
+        ("call", "reference", "message"),
+        [
+            (wrong_at(14, amount=1e-6), lambda x: x + 1, "element at 14 is wrong: expected"),
+            (wrong_at(2, amount=np.nan), lambda x: x + 1, "element at 2 is wrong: expected .* got nan"),
+            (add_one, lambda x: x.reshape(10, -1), r"shape \(10, 100\); it has \(1000,\)"),
+        ],
+    )
+    def test_what_differs_is_rejected_with_its_place(self, call, reference, message):
+        with pytest.raises(MismatchError, match=message):
+            check(call, plan={"reference": reference, "equal": True})
+
+
+class TestOtherTypes:
     def test_a_boolean_that_was_not_written_is_not_taken_for_true(self):
         plan = {"reference": lambda x: x > -100, "output": lambda n, dtype: (n, "bool")}
-
-        def all_but_one(x, out):
-            out[:-1] = True
-
         with pytest.raises(MismatchError, match="1 of 1,000 elements are wrong, the first at index 999"):
-            check(all_but_one, plan=plan)
+            check(lambda x, out: out[:-1].fill(True), plan=plan)
         assert check(lambda x, out: out.fill(True), plan=plan)
 
     def test_integers_must_be_equal(self):
-        def inputs(n, dtype, rng, exact):
-            return (rng.integers(0, 2**62, n),)
-
+        inputs = lambda n, dtype, rng, exact: (rng.integers(0, 2**62, n),)  # noqa: E731
         plan = {"inputs": inputs, "reference": lambda x: x + 1, "dtype": "int64"}
         assert check(lambda x, out: np.add(x, 1, out=out), plan=plan)
         with pytest.raises(MismatchError, match="1,000 of 1,000"):
@@ -351,7 +292,7 @@ class TestOtherTypes:
         plan = {"inputs": inputs, "dtype": "complex64"}
         assert check(plan=plan)
         with pytest.raises(MismatchError, match="index 4"):
-            check(wrong_at(4, amount=1j), plan=plan)
+            check(wrong_at(4, amount=1j), plan=plan, kinds=["exact"])
 
     def test_nan_and_infinity_that_the_reference_has_are_right(self):
         def inputs(n, dtype, rng, exact):
@@ -360,49 +301,27 @@ class TestOtherTypes:
             return (x,)
 
         assert check(plan={"inputs": inputs})
-
-        def call(x, out):
-            add_one(x, out)
-            out[1] = 5
-
-        with pytest.raises(MismatchError, match="index 1: expected inf, got 5"):
-            check(call, plan={"inputs": inputs})
+        finite = lambda x, out: np.clip(x + 1, -9, 9, out=out)  # noqa: E731
+        with pytest.raises(MismatchError, match="index 1: expected inf, got 9"):
+            check(finite, plan={"inputs": inputs})
 
 
-class TestDevicePath:
-    """GPU variants, with NumPy in the place of CuPy and a fake stream."""
+def test_a_call_runs_on_the_clocks_stream_and_is_waited_for():
+    gpu = FakeGpu()
+    kernel = gpu.kernel(1000)
+    spaces = {"host": HOST, "device": Space("device", np)}
+    call = lambda x, out: (kernel(), add_one(x, out))  # noqa: E731
+    check(call, device="gpu", clock="device", spaces=spaces, gpu=gpu, kinds=["exact"])
+    assert (gpu.log, gpu.depth) == (["call", "synchronize"], 0)
 
-    def test_the_call_runs_on_the_clocks_stream_and_is_waited_for(self):
-        gpu = FakeGpu()
-        kernel = gpu.kernel(1000)
 
-        def call(x, out):
-            kernel()
-            add_one(x, out)
-
-        check(call, device="gpu", clock="device", spaces=DEVICE, gpu=gpu, kinds=["exact"])
-        assert gpu.log == ["call", "synchronize"]
-        assert gpu.depth == 0
-
-    def test_numba_variants_get_views(self):
-        seen = []
-        space = Space("device", np, lambda array: seen.append(array.shape) or array)
-        check(arrays="numba", device="gpu", clock="device", spaces={"host": HOST, "device": space})
-        assert seen == [(N,), (N,)] * 2
-
-    def test_end_to_end_variants_get_host_arrays(self):
-        made = plan_of(device="gpu", clock="end_to_end")
-        trial = Trial(made, N, "exact", DEVICE)
-        assert trial.buffers(made.variants[0]).space is HOST
-
-    def test_variants_of_one_memory_share_arrays_and_each_check_starts_anew(self):
-        made = plan_of()
-        lazy = Variant("lazy", lambda x, out: None, device="cpu", clock="host")
-        both = dataclasses.replace(made, variants=(*made.variants, lazy))
-        trial = Trial(both, N, "exact")
-        trial.check(both.variants[0])
-        with pytest.raises(MismatchError, match=r"Variant 'lazy'.* it wrote nothing"):
-            trial.check(both.variants[1])
+def test_variants_of_one_memory_share_arrays_and_each_check_starts_anew():
+    made = plan_of()
+    lazy = Variant("lazy", lambda x, out: None, device="cpu", clock="host")
+    trial = Trial(dataclasses.replace(made, variants=(*made.variants, lazy)), N, "exact")
+    trial.check(made.variants[0])
+    with pytest.raises(MismatchError, match=r"Variant 'lazy'.* it wrote nothing"):
+        trial.check(lazy)
 
 
 def test_inputs_differ_by_size_kind_study_and_seed_and_are_the_same_each_time():
@@ -412,13 +331,8 @@ def test_inputs_differ_by_size_kind_study_and_seed_and_are_the_same_each_time():
         return plan.make_inputs(n, exact=exact, seed=seed)[0][0]
 
     assert first() == first()
-    others = [
-        first(n=N + 1),
-        first(exact=True),
-        first(seed=1),
-        first(plan=dataclasses.replace(made, name="b")),
-    ]
-    assert first() not in others
+    other = dataclasses.replace(made, name="b")
+    assert first() not in [first(n=N + 1), first(exact=True), first(seed=1), first(plan=other)]
 
 
 def test_random_inputs_must_vary_and_be_arrays():
@@ -429,12 +343,10 @@ def test_random_inputs_must_vary_and_be_arrays():
 
 
 class TestTolerance:
-    """The bound itself."""
-
     def test_formula_for_a_sum(self):
         tolerance = Tolerance(c=2, serial=lambda n: n // 256, scale="sum", threads=256)
         assert tolerance.factor(1024, np.dtype("f4")) == pytest.approx(2 * 2**-23 * (4 + 8))
-        assert tolerance.magnitude((np.array([-1.0, 2.0]),)) == 3
+
         assert Tolerance(scale="sum").factor(1024, np.dtype("f8")) == pytest.approx(4 * 2**-52 * 11)
         assert tolerance.factor(1024, np.dtype("int32")) == 0
 
@@ -445,41 +357,21 @@ class TestTolerance:
         assert expected.difference(got, ()).first_wrong == 0
 
     def test_a_callable_scale_is_per_element(self):
-        plan = {
-            "tolerance": Tolerance(
-                c=1, scale=lambda x: np.where(np.arange(x.size) < 10, 1e6, 10.0), threads=1
-            ),
-        }
+        scale = lambda x: np.where(np.arange(x.size) < 10, 1e6, 10.0)  # noqa: E731
+        plan = {"tolerance": Tolerance(c=1, scale=scale, threads=1)}
         assert check(wrong_at(9, amount=0.01), plan=plan, kinds=["random"])
         with pytest.raises(MismatchError, match="index 10:"):
             check(wrong_at(9, 10, amount=0.01), plan=plan, kinds=["random"])
 
 
-def test_differences_are_found_across_blocks(monkeypatch):
-    monkeypatch.setattr(
-        "gpuguide.measure.buffers.blocks", lambda n, block: (slice(i, i + 7) for i in range(0, n, 7))
-    )
-    expected = Expected(np.zeros(20), np.dtype("f4"), 0.0)
-    got = np.zeros(20, "f4")
-    got[[8, 15]] = 1, 3
+def test_differences_are_found_across_blocks():
+    n = 300_000  # three blocks
+    expected = Expected(np.zeros(n), np.dtype("f4"), 0.0)
+    got = np.zeros(n, "f4")
+    got[[140_000, 290_000]] = 1, 3
     found = expected.difference(got, ())
-    assert (found.n_wrong, found.first_wrong, found.largest) == (2, 8, 3)
+    assert (found.n_wrong, found.first_wrong, found.largest) == (2, 140_000, 3)
     got[3] = np.nan
     found = expected.difference(got, ())
     assert (found.n_wrong, found.first_wrong) == (3, 3)
     assert np.isnan(found.largest)
-
-
-def test_what_is_expected_is_uploaded_once_and_without_pinning_memory():
-    """CuPy's asarray pins as much host memory first, which takes seconds for gigabytes."""
-    uploads = []
-
-    class OnGpu:
-        def set(self, rows):
-            uploads.append(rows)
-
-    xp = SimpleNamespace(empty=lambda shape, dtype: OnGpu())
-    expected = Expected(np.arange(4.0), np.dtype("float32"), 0.0)
-    assert isinstance(expected._on(xp, "values"), OnGpu)
-    assert expected._on(xp, "values") is expected._on(xp, "values")
-    assert [rows.tolist() for rows in uploads] == [[0, 1, 2, 3]]

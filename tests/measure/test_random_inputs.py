@@ -19,34 +19,22 @@ def short_slices(monkeypatch):
     monkeypatch.setattr(host_threads, "_PART_BYTES", 64)
 
 
-DRAWS = (
-    lambda rng, n: uniform(rng, n, "float32"),
-    lambda rng, n: uniform(rng, n, "float64"),
-    lambda rng, n: whole_numbers(rng, n, 2**24, "float32"),
-    lambda rng, n: whole_numbers(rng, n, 2, "int8", low=-1),
-)
-
-
-@pytest.mark.parametrize("draw", DRAWS)
-@pytest.mark.parametrize("n", [0, 999, 1000, 1001, 12_345])
-def test_the_number_of_threads_changes_nothing(draw, n, monkeypatch):
-    made = []
-    for cpus in (1, 2, 16):
+@pytest.mark.parametrize("n", [0, 1000, 1001, 12_345])
+def test_the_number_of_threads_changes_nothing(n, monkeypatch):
+    drawn = []
+    for cpus in (1, 16):
         monkeypatch.setattr(host_threads, "_cpus", lambda cpus=cpus: cpus)
-        made.append(draw(generator("inputs", n), n))
-    assert made[0].size == n
-    assert np.array_equal(made[0], made[1])
-    assert np.array_equal(made[0], made[2])
+        rng = generator("inputs", n)
+        drawn.append((uniform(rng, n, "float32"), whole_numbers(rng, n, 2, "int8", low=-1)))
+    for one, other in zip(*drawn, strict=True):
+        assert one.size == n
+        assert np.array_equal(one, other)
 
 
 def test_slices_and_calls_differ():
     rng = generator("inputs")
     a, b = uniform(rng, 5000), uniform(rng, 5000)
     assert np.unique(np.concatenate([a, b])).size == 10_000
-
-
-def test_few_numbers_are_those_of_the_generator():
-    assert np.array_equal(uniform(generator(1), 500, "f4"), generator(1).random(500, "f4"))
 
 
 def test_ranges_and_dtypes():
@@ -58,9 +46,8 @@ def test_ranges_and_dtypes():
         y = whole_numbers(generator(1), 5000, high, dtype, low=low)
         assert y.dtype == dtype
         assert low <= y.min()
-        assert y.max() < high
+        assert y.max() == high - 1 if high <= 128 else y.max() < high
         assert (y == np.trunc(y)).all()
-    assert set(whole_numbers(generator(1), 5000, 128, "i1", low=-128).tolist()) == set(range(-128, 128))
 
 
 def test_work_in_threads_keeps_its_order_and_raises(monkeypatch):
@@ -70,14 +57,10 @@ def test_work_in_threads_keeps_its_order_and_raises(monkeypatch):
         in_threads(lambda i: 1 // i, range(3), 1 << 30)
 
 
-@pytest.mark.parametrize("cpus", [1, 4])
-def test_assignment_in_threads_does_what_numpy_does(cpus, monkeypatch):
-    monkeypatch.setattr(host_threads, "_cpus", lambda: cpus)
+def test_assignment_in_threads_does_what_numpy_does(monkeypatch):
+    monkeypatch.setattr(host_threads, "_cpus", lambda: 4)
     x = np.arange(600.0).reshape(20, 30)
-    y = np.empty((20, 30), "f4")
     for source in (x, 7, x[:1], np.asfortranarray(x)):
-        assign(y, source)
-        assert np.array_equal(y, np.broadcast_to(source, (20, 30)))
-    z = np.zeros((20, 60))
-    assign(z[:, ::2], x)
-    assert np.array_equal(z[:, ::2], x)
+        for y in (np.empty((20, 30), "f4"), np.zeros((20, 60))[:, ::2]):
+            assign(y, source)
+            assert np.array_equal(y, np.broadcast_to(source, (20, 30)))
