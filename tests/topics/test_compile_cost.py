@@ -12,7 +12,6 @@ import numba
 import numpy as np
 import pytest
 
-from gpuguide.measure.first_call import FirstCallError
 from gpuguide.topics.compile_cost import compile_parts, kernels
 from gpuguide.topics.compile_cost import study as compile_cost
 from gpuguide.topics.first_call import fresh
@@ -88,23 +87,3 @@ def test_each_empty_cache_is_filled_by_one_process_and_read_by_the_next(
     assert list(taken) == [
         "imports", "first", "later", "cached_imports", "cached", "context", "kernel_compile", "kernel_call",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("hits", [lambda n: 0, lambda n: 1], ids=["nothing was read", "nothing was empty"])
-def test_a_cache_that_is_not_what_it_should_be_is_an_error(
-    hits: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fresh.subprocess, "run", Processes(hits))
-    with pytest.raises(FirstCallError, match="functions from the cache on disk"):
-        compile_parts.measure_fresh_processes()
-
-
-def test_a_process_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fresh.subprocess, "run", Processes(returncode=3))
-    with pytest.raises(FirstCallError, match="exit status 3\nit broke"):
-        compile_parts.measure_fresh_processes()
-
-
-def test_the_clock_gives_a_sample_for_each_turn_but_the_first() -> None:
-    box = np.ones((2, 3, 4), np.float32)
-    assert len(compile_parts.time_compiling(kernels.larger_loops, (box, box, box), 1)) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.topics.memory_pools import large
 from gpuguide.topics.memory_pools import study as memory_pools
 
@@ -45,12 +45,6 @@ def test_one_wrong_element_is_seen(cube: large.Cube) -> None:
         cube.check("nearly", nearly)
     with pytest.raises(MismatchError, match="1,728 of 1,728"):
         cube.check("nothing", lambda: None)
-
-
-def test_a_smaller_cube_is_taken_where_two_large_ones_do_not_fit() -> None:
-    assert [large.edge_that_fits(n * 10**9) for n in (140, 19, 18, 3, 1)] == [1024, 1024, 512, 512, 256]
-    with pytest.raises(ArgumentError, match=r"free_bytes must be at least 0\.3 GB.*got 0\.2 GB"):
-        large.edge_that_fits(2 * 10**8)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

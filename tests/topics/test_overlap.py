@@ -49,18 +49,6 @@ def test_each_variant_is_right_for_any_number_of_rows(
         assert (x == before).all()
 
 
-def test_the_rounds_of_the_chain_halve_exactly() -> None:
-    half = overlap.half_turns_host()
-    assert np.unique(np.abs(half)).tolist() == [1 / 64]
-    assert (half @ half == np.eye(overlap.WIDTH) / 2).all()
-
-
-def test_all_of_the_weights_differ_from_a_constant_and_are_exact() -> None:
-    weights = overlap.weights_host()
-    assert (weights * 8 == np.round(weights * 8)).all()
-    assert np.abs(weights).max() == 1
-
-
 class Logged:
     """A stream, or its arrays, that write down what is asked of them."""
 
@@ -109,9 +97,3 @@ def test_a_span_begins_when_stream_and_engine_are_both_free() -> None:
     assert steps[:, 1].tolist() == [[2, 3], [4, 5], [6, 7]]
     assert steps[:, 2].tolist() == [[3, 4], [5, 7], [7, 9]]
     assert (steps[:, :, 1] >= steps[:, :, 0]).all()
-
-
-def test_spans_follow_the_order_in_which_the_gpu_took_the_chunks() -> None:
-    """The third chunk was copied in before the second one."""
-    steps = timeline.spans([[0, 2, 3, 4], [0, 6, 7, 8], [0, 4, 5, 6]])
-    assert steps[:, 0].tolist() == [[0, 2], [4, 6], [2, 4]]

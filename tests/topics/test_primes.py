@@ -11,7 +11,7 @@ from compile_lane import needs_compilers, numba_facts
 from gpuguide.errors import MismatchError
 from gpuguide.machine.backends import numba_view
 from gpuguide.measure.session import current
-from gpuguide.topics.primes import counts, kernels, kernels_cpu, launch_parts, reference
+from gpuguide.topics.primes import counts, kernels, kernels_cpu, reference
 from gpuguide.topics.primes import study as primes
 
 # None, few, whole segments, primes and their neighbours, squares of primes.
@@ -48,18 +48,6 @@ def test_the_reference_knows_the_primes(limit: int) -> None:
     odd = reference.primes_reference(limit)
     assert odd.shape == (limit // 2,)
     assert np.flatnonzero(reference.all_numbers(odd, limit)).tolist() == by_trial(limit)
-
-
-def test_the_reference_counts_what_is_published() -> None:
-    for limit in (10**4, 10**6):
-        assert reference.primes_reference(limit).sum() + 1 == reference.COUNTS[limit]
-
-
-def test_a_reference_that_counts_wrongly_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(reference.COUNTS, 1000, 169)
-    reference.expected.cache_clear()
-    with pytest.raises(MismatchError, match="counts 168 primes below 1,000; 169 are known"):
-        reference.PrimesCheck().compare(np.zeros(500, bool), 1000)
 
 
 @pytest.mark.parametrize("call", HOST, ids=lambda call: call.__name__)
@@ -147,23 +135,6 @@ def test_the_while_loop_leaves_out_what_the_text_says() -> None:
     assert steps["odd_numbers"] >= 1.8 * steps["to_square_root"]
 
 
-@needs_compilers()
-@pytest.mark.parametrize(("name", "n_arrays"), [("all_odd", 1), ("sieve_global", 1), ("sieve_shared", 2)])
-def test_sieves_compile(name: str, n_arrays: int) -> None:
-    from numba import boolean
-
-    facts = numba_facts(getattr(kernels, name), (boolean[::1],) * n_arrays)
-    assert facts.spills == 0
-    assert facts.registers <= 64, "so that 1024 threads fit on a multiprocessor"
-    assert facts.shared_bytes == (kernels.SEGMENT if name == "sieve_shared" else 0)
-    assert (facts.count("call"), facts.count("atom")) == (0, 0)
-
-
-def test_the_number_of_steps_is_that_of_odd_numbers_up_to_the_root() -> None:
-    for root in range(100):
-        assert primes.n_steps_to(root) == sum(step <= root for step in range(3, 200, 2))
-
-
 # Counts -----------------------------------------------------------------------------------------------------
 
 
@@ -187,12 +158,6 @@ def test_the_divisions_of_each_thread_are_counted(limit: int) -> None:
     ]
 
 
-def test_a_warp_is_busy_until_its_slowest_thread_is_done() -> None:
-    turns = np.array([*[1] * 31, 7, *[2] * 5])
-    assert (counts.divisions(turns), counts.warp_steps(turns)) == (48, 9)
-    assert counts.warp_steps(turns[:0]) == 0
-
-
 @pytest.mark.parametrize("limit", [0, 1, 9, 10, 26, 1000, 10**5])
 def test_marks_are_counted(limit: int) -> None:
     steps = [p for p in by_trial(isqrt(max(limit - 1, 0)) + 1) if p > 2]
@@ -200,26 +165,6 @@ def test_marks_are_counted(limit: int) -> None:
 
 
 # One launch per number ------------------------------------------------------------------------------------
-
-
-def test_a_number_s_parts_are_timed_in_turns_with_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Kernel:
-        def __getitem__(self, shape: tuple[int, int]) -> Callable[..., None]:
-            assert shape == (1, 1)
-            return lambda number, result: result.append(number in by_trial(100))
-
-    class Result(list[bool]):
-        def get(self) -> list[bool]:
-            return [self[-1]]
-
-    monkeypatch.setattr(launch_parts, "launch_per_number", Kernel())
-    seen: list[str] = []
-    is_prime = [
-        launch_parts.check_alone(number, Result(), lambda: seen.append("wait"), lambda: seen.append("mark"))
-        for number in (9, 11)
-    ]
-    assert is_prime == [False, True]
-    assert seen == ["mark", "mark", "wait", "mark", "mark"] * 2
 
 
 GPU_LIMITS = (
@@ -257,11 +202,3 @@ def test_the_reference_is_the_same_on_the_gpu() -> None:
     for limit in (0, 1, 2, 3, 64, 65, 66, 10**6 + 3):
         on_host, on_gpu = (reference.primes_reference(limit, xp) for xp in (np, cp))
         assert bool((on_gpu.get() == on_host).all())
-
-
-@pytest.mark.gpu
-@pytest.mark.slow
-def test_a_billion_numbers_are_sieved_right() -> None:
-    names = ["sieve_global", "sieve_shared", "with_copy", "cpu_sieve"]
-    report = primes.primes.check_all((10**8, 10**9, 2**30), variants=names)
-    assert len(report) == 3 * 2 * len(names)

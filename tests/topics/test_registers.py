@@ -1,13 +1,12 @@
 """The product of layers: what must come out, what is stored in the loop, what the compiler makes of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
-from gpuguide.errors import MismatchError
 from gpuguide.topics.registers import kernels, layers
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.layers import EXACT, FINE
@@ -38,75 +37,6 @@ def test_the_sum_of_the_exponents_is_the_product(n: int, steps: int, small: Any)
         assert (np.prod(x, axis=0) == right).all()
     else:
         assert np.allclose(np.prod(x, axis=0), right, rtol=2e-16 * (n + 1), atol=0)
-
-
-def test_every_factor_changes_the_product_and_none_is_far_from_one(small: Any) -> None:
-    """So a lost factor shows in the product, and no product comes near zero or overflows."""
-    x = layers.factors(0, 100_000, FINE)
-    assert 4e-5 > np.abs(x - 1).min() > 1e-5
-    assert 0.978 < x.min() < 0.979
-    assert 1.021 < x.max() < 1.022
-    exact = layers.factors(0, 100_000, EXACT)
-    assert sorted(set(exact.tolist())) == [0.5, 1.0, 2.0]
-    products = layers.product_reference(4096, FINE)
-    assert 1e-3 < products.min() < products.max() < 1e3
-
-
-def test_what_lies_behind_the_last_layer_would_spoil_the_product(small: Any) -> None:
-    x = layers.held(3, FINE)
-    assert np.isnan(x.base[x.size :]).all()
-    assert x.base.size == x.size + 35
-
-
-def test_layers_are_made_once_and_only_the_last_ones_are_kept(small: Any) -> None:
-    first = layers.held(3, FINE)
-    assert layers.held(3, FINE) is first
-    assert layers.held(3, EXACT) is not first
-    assert layers.held(3, FINE) is not first
-
-
-def test_the_gpu_s_factors_are_made_by_the_same_rule() -> None:
-    """The constants of the kernel that fills the layers are those of the host."""
-    for constant in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93):
-        assert f"0x{constant:X}ULL" in layers.FILL
-    # C++ cuts a quotient off, as the host's rule does for both signs.
-    assert layers.exponents(0, 1000, EXACT).tolist() == [
-        int(e / 512) for e in layers.exponents(0, 1000, FINE).tolist()
-    ]
-
-
-# Stores -----------------------------------------------------------------------------------------------------
-
-
-def test_stores_alone_are_checked(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last number stored is that of the last turn."""
-    monkeypatch.setattr(registers, "cp", np)
-    numbers: list[int] = []
-
-    class Kernel:
-        def on(self, grid: Any, block: Any, arguments: Any) -> Callable[[], None]:
-            return lambda: arguments[0].fill(numbers.pop())
-
-    monkeypatch.setattr(registers, "raw_kernel", lambda source, name: Kernel())
-    numbers += [8, 9, 9]
-    registers.stores_alone(10)()
-    with pytest.raises(MismatchError, match="not everywhere that of the last turn"):
-        registers.stores_alone(10)
-
-
-def test_stores_are_counted_as_the_kernels_make_them(small: Any) -> None:
-    """One before the loop, and one in each of its turns; or one at the end."""
-    assert (registers.stores(10), registers.one_store(10)) == (11 * 35, 35)
-    counted = {
-        variant.name: variant.counted(10, np.dtype("f8"), None)[0].count
-        for variant in registers.product.variants
-        if variant.work
-    }
-    each_time = {"as_is", "cpp", "volatile"}
-    assert {name for name, n in counted.items() if n == 11 * 35} == each_time
-    assert counted["eighth"] == 3 * 35  # after the first and the ninth factor, and at the end
-    once = {"in_register", "one_index", "fewer_registers", "pairs", "one_load", "restrict"}
-    assert {name for name, n in counted.items() if n == 35} == once
 
 
 # What the compiler makes of it ------------------------------------------------------------------------------
@@ -166,12 +96,6 @@ def test_two_indices_take_more_registers_than_2048_threads_have_and_one_does_not
 
 
 # A check that is void ---------------------------------------------------------------------------------------
-
-
-def test_products_of_equal_layers_from_zero_to_one_say_nothing() -> None:
-    zero, small = registers.void_check()
-    assert 0.8 < zero < 0.86
-    assert small > 0.99
 
 
 @pytest.mark.gpu

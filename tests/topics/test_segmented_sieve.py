@@ -1,7 +1,5 @@
 """The segmented sieve in CUDA C++: emulated bit for bit, its plan, its checks; primesieve beside it."""
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -92,25 +90,6 @@ def test_lanes_at_other_distances_find_the_same(tmp_path: Path, stretch: int) ->
         assert wrong_words(kernel, limit, 3, shared_for(16_384), threads=256) == []
 
 
-@needs_host_compiler()
-@pytest.mark.parametrize("place", range(3))
-def test_the_emulator_sees_a_spoiled_kernel(tmp_path: Path, place: int) -> None:
-    """A barrier that not all reach, a wheel without 23, and a step that begins one multiple late."""
-    old, new = (
-        ("__syncwarp();", "if (threadIdx.x % 32) __syncwarp();"),
-        (" | multiples<23>(i)", ""),
-        ("while (at > 0) at -= 3 * p;", "while (at > 3 * p) at -= 3 * p;"),
-    )[place]
-    source = kernels.SOURCE
-    assert source.count(old) == 1
-    spoiled = EmulatedKernel(source.replace(old, new), "segmented", PARAMETERS, tmp_path)
-    if place == 0:
-        with pytest.raises(AssertionError, match="barrier"):
-            wrong_words(spoiled, 10**5, 1, shared_for(16_384))
-    else:
-        assert wrong_words(spoiled, 10**5, 1, shared_for(16_384))
-
-
 @needs_compilers()
 @pytest.mark.parametrize("stretch", [12, 24, 36])
 def test_the_kernel_compiles_for_full_blocks(stretch: int) -> None:
@@ -180,14 +159,6 @@ def test_a_mismatch_names_the_number(number: int) -> None:
         sieves.WordsCheck().compare(out, 100)
 
 
-@pytest.mark.parametrize("n", [10**3, 10**6, 65, 66, 2, 1, 0])
-def test_the_smaller_limit_of_the_exact_check_has_an_answer_as_long(n: int) -> None:
-    for seed in range(20):
-        (limit,) = sieves.inputs(n, None, np.random.default_rng(seed), exact=True)
-        assert 0 <= limit <= n
-        assert sieves.n_words(limit) == sieves.n_words(n)
-
-
 @pytest.mark.parametrize("limit", [2, 841, 842, 1000, 10**5])
 def test_marks_are_counted(limit: int) -> None:
     """Odd multiples from 5 times a prime on, without those of 3."""
@@ -214,20 +185,6 @@ def test_the_study_of_counts_takes_the_right_one_only(wrong: int | None) -> None
         study.check_all([1000])
 
 
-def test_without_primesieve_there_is_a_row_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(primesieve, "library", lambda: None)
-    names = ["primesieve", "primesieve_alone"]
-    results = sieves.count.run(quick=True, sizes=(100,), variants=names)
-    assert [cell.reason for cell in results.measurements] == [primesieve.missing()] * 2
-
-
-C_SOURCE = """
-unsigned long long primesieve_count_primes(unsigned long long a, unsigned long long b) { return b - a; }
-void primesieve_set_num_threads(int n) {}
-const char* primesieve_version(void) { return "12.3"; }
-"""
-
-
 @pytest.fixture
 def looked_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     primesieve.library.cache_clear()
@@ -235,33 +192,11 @@ def looked_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     primesieve.library.cache_clear()
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="This needs a C compiler.")
-def test_the_library_that_was_brought_along_goes_first(
-    looked_for: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "sieve.c").write_text(C_SOURCE)
-    made = str(tmp_path / "libprimesieve.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", made, str(tmp_path / "sieve.c")], check=True)
-    looked_for.setenv("GPUGUIDE_PRIMESIEVE", made)
-    out = np.zeros(1, np.uint32)
-    primesieve.primesieve(2**32, out)  # as unsigned 64-bit numbers
-    assert out[0] == 2**32 - 1
-    assert primesieve.which() == "primesieve 12.3"
-
-
 def test_a_library_that_cannot_be_loaded_is_named(looked_for: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "no_library.so").write_text("no library")
     looked_for.setenv("GPUGUIDE_PRIMESIEVE", str(tmp_path / "no_library.so"))
     with pytest.raises(BackendError, match=r"GPUGUIDE_PRIMESIEVE should name .*no_library\.so.* Unset it"):
         primesieve.library()
-
-
-def test_an_empty_variable_names_no_library(looked_for: pytest.MonkeyPatch) -> None:
-    """As make sets it where nothing was brought along."""
-    looked_for.setenv("GPUGUIDE_PRIMESIEVE", "")
-    looked_for.setattr(primesieve, "find_library", lambda name: None)
-    assert primesieve.library() is None
-    assert "not installed" in primesieve.missing()
 
 
 @pytest.mark.gpu
@@ -278,11 +213,3 @@ def test_the_sieve_is_right_on_the_current_stream_of_a_gpu(stretch: int) -> None
             out = cp.full(right.shape, 0xDEADBEEF, cp.uint32)
             launch(limit, out)
             assert bool((out == cp.asarray(right)).all()), limit
-
-
-@pytest.mark.gpu
-@pytest.mark.slow
-def test_a_billion_numbers_are_sieved_right() -> None:
-    names = ["segmented", "stretch_24", "stretch_36", "with_copy"]
-    report = sieves.segmented.check_all((10**8, 10**9, 2**30), variants=names)
-    assert len(report) == 3 * 2 * len(names)

@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
 
 from gpuguide.errors import MismatchError
 from gpuguide.topics.sort_search import checks, cpu
 from gpuguide.topics.sort_search import study as sort_search
-
-
-def test_the_sort_study_rejects_wrong_variants_beyond_the_reach_of_the_python_sort() -> None:
-    assert_rejects(sort_search.sort, np.sort, checks.COMPARED_WITH_PYTHON + 1)
 
 
 @pytest.mark.parametrize("threads", [1, 7])
@@ -60,12 +55,6 @@ def test_rows_packed_with_their_number_are_sorted(monkeypatch: pytest.MonkeyPatc
 def judge(x: np.ndarray, output: np.ndarray) -> tuple[float, float]:
     check = checks.SortedCheck()
     return check.compare(output, check.prepare((x,)))
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 4097, 10_007])
-def test_a_right_sort_passes(n: int) -> None:
-    x = np.random.default_rng(0).random(n, dtype=np.float32)
-    assert judge(x, np.sort(x)) == (0.0, 0.0)
 
 
 def test_wrong_sorts_are_rejected() -> None:
