@@ -1,4 +1,4 @@
-"""One pipeline for several libraries: strips of a photo, copies, and what it takes."""
+"""One pipeline for several libraries: the strips of a photo."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The larger of two numbers and square roots, which the page times: right in the simulator, and compiled."""
+"""Square roots as the compiler has them, and the page's benchmarks on a clock that is made up."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Convolution: what the check accepts and rejects, strips and SIMD, the kernel, and the calls of CuPy."""
+"""Convolution: the reference, what the check rejects, strips and SIMD, and the kernel at any shape."""
 
 from pathlib import Path
 
@@ -23,14 +23,13 @@ def inputs(edge: int = 40, k: int = 5, *, exact: bool = False) -> tuple[np.ndarr
     return image, np.outer(column, row), column, row
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (40, 33), (100, 64), (300, 513)])
-@pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 3), (15, 5), (4, 9)])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (300, 513)])
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (15, 5), (4, 9)])
 def test_the_reference_is_the_convolution_of_scipy(shape: tuple[int, int], k: int, m: int) -> None:
     rng = np.random.default_rng(1)
     image, column, row = rng.random(shape), rng.random(k), rng.random(m)
-    expected = scipy.signal.convolve2d(image, np.outer(column, row))
     full = check.convolved(image, column, row)
-    np.testing.assert_allclose(full, expected, rtol=1e-12)
+    np.testing.assert_allclose(full, scipy.signal.convolve2d(image, np.outer(column, row)), rtol=1e-12)
     if k <= shape[0] and m <= shape[1]:
         middle = scipy.signal.convolve2d(image, np.outer(column, row), mode="same")
         np.testing.assert_allclose(check.same(full, shape), middle, rtol=1e-12)
@@ -60,8 +59,8 @@ def test_results_that_are_a_little_wrong_are_rejected(exact: bool) -> None:
         judge.compare(right[1:], prepared)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 7, 64])
-@pytest.mark.parametrize("height", [1, 6, 33, 50])
+@pytest.mark.parametrize("threads", [2, 7, 64])
+@pytest.mark.parametrize("height", [1, 33])
 def test_strips_overlap_by_the_reach_of_the_kernel(
     monkeypatch: pytest.MonkeyPatch, threads: int, height: int
 ) -> None:

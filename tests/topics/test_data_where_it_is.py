@@ -1,4 +1,4 @@
-"""Scalar products and random numbers: what their checks accept and reject, and the copies they make."""
+"""Scalar products and random numbers: what their checks accept and reject, and all threads of the host."""
 
 from typing import Any
 
@@ -9,37 +9,12 @@ from gpuguide.errors import MismatchError
 from gpuguide.topics.data_where_it_is import random_numbers, study
 
 
-class OnDevice(np.ndarray):
-    """As much of a CuPy array as the copies need."""
-
-    def set(self, arr: Any, stream: Any = None) -> None:
-        assert stream == "the current stream"
-        self[...] = arr
-
-    def get(self) -> Any:
-        return np.array(self)
-
-
-def on_device(function: Any) -> Any:
-    return lambda *args, **options: np.asarray(function(*args, **options)).view(OnDevice)
-
-
-def dot(a: Any, b: Any) -> Any:
-    assert isinstance(a, OnDevice)
-    assert isinstance(b, OnDevice)
-    return on_device(np.dot)(np.asarray(a), np.asarray(b))
-
-
-def vectors(n: int, *, exact: bool = True) -> tuple[Any, ...]:
-    return study.dot.make_inputs(n, exact=exact)
-
-
 @pytest.mark.parametrize("n", [0, 1, 6, 7, 1009])
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_no_thread_leaves_a_pair_out(monkeypatch: pytest.MonkeyPatch, n: int, threads: int) -> None:
     monkeypatch.setattr(study, "THREADS", threads)
     monkeypatch.setattr(study, "LEAST_PART", 1)
-    a, b = vectors(n)
+    a, b = study.dot.make_inputs(n, exact=True)
     assert study.numpy_threads(a, b) == (a * b).sum()
 
 
@@ -47,7 +22,7 @@ def test_no_thread_leaves_a_pair_out(monkeypatch: pytest.MonkeyPatch, n: int, th
 def test_wrong_products_are_rejected(exact: bool) -> None:
     """A single number cannot be shifted; one pair that is left out shows where sums are exact."""
     check = study.DotCheck()
-    a, b = vectors(20_000, exact=exact)
+    a, b = study.dot.make_inputs(20_000, exact=exact)
     right, tolerance = prepared = check.prepare((a, b))
     assert tolerance == (0.0 if exact else 0.002 * right)
     off = check.compare(np.dot(a, b), prepared)[0]

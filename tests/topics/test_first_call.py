@@ -1,4 +1,4 @@
-"""First calls: what a fresh process prints, what four of them in turn say, and where a kernel comes from."""
+"""First calls: what four processes in turn say, and the folder of the kernel cache."""
 
 import json
 import os
@@ -61,9 +61,6 @@ def test_a_cache_that_does_not_help_is_an_error(
     monkeypatch.setattr(fresh.subprocess, "run", Processes(compiles=(folder,)))
     with pytest.raises(FirstCallError, match=f"With a {name} cache nothing should be compiled"):
         fresh.measure_first_calls()
-
-
-# A kernel, by where its code comes from ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("before", [None, "mine"])

@@ -1,4 +1,4 @@
-"""Adding one in place: kernels against the reference in the simulator, the compiler and on the GPU."""
+"""Adding one in place: what the compiler makes of the kernels."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What launches cost: every way gives the same result, and the clock takes its samples in turns."""
+"""What launches cost: the launch that stands for a hundred, and what kernels read and write."""
 
 from collections.abc import Callable
 
@@ -6,8 +6,6 @@ import pytest
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
 from gpuguide.topics.launch_overhead import kernels
-
-# A hundred launches -----------------------------------------------------------------------------------------
 
 
 def test_a_single_launch_adds_as_often_as_the_hundred(simulator_python: Callable[..., str]) -> None:
@@ -30,9 +28,6 @@ def test_both_languages_read_and_write_an_element_once() -> None:
     for each in (facts, raw_facts(kernels.add_one_source, "add_one")):
         assert each.spills == 0
         assert (each.count("ld.global"), each.count("st.global")) == (1, 1)
-
-
-# By the arrays ----------------------------------------------------------------------------------------------
 
 
 @needs_compilers()

@@ -1,4 +1,4 @@
-"""Shapes of launch, the map of them, and grids that do nothing."""
+"""Shapes of launch in the simulator, and what the compiler makes of their kernels."""
 
 from collections.abc import Callable
 
@@ -8,9 +8,6 @@ import pytest
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.launch_sizes import kernels
 from gpuguide.topics.launch_sizes.maximum import maximum_reference
-
-# Shapes -----------------------------------------------------------------------------------------------------
-
 
 ODD_LAUNCHES = """
 import numpy as np
@@ -74,9 +71,6 @@ def test_one_element_a_thread_needs_no_division() -> None:
     plain, loop = (numba_facts(kernel, (float32[::1],) * 3) for kernel in compared)
     assert plain.count("div") == 0
     assert loop.count("div") > 0
-
-
-# Grids that do nothing --------------------------------------------------------------------------------------
 
 
 @needs_compilers()

@@ -1,4 +1,4 @@
-"""Linear algebra: what the checks accept and reject, NumPy on one thread, and residuals."""
+"""Linear algebra: what the checks accept and reject, and NumPy on one thread."""
 
 import sys
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Types by accident: what the reference notices, and instructions in compiled code."""
+"""Types by accident: the reference, and instructions in compiled code."""
 
 import numpy as np
 import pytest
@@ -15,17 +15,11 @@ from gpuguide.topics.numba_types.instructions import (
 COUNTERS = ("range_int64", "range_int32", "own_counter")
 
 
-# Results ----------------------------------------------------------------------------------------------------
-
-
 def test_the_reference_agrees_with_a_sum_in_python() -> None:
     for kept in (0.0, 0.25, 0.999, 1.0):
         terms = [numba_types.DOSE * kept**k for k in range(1, numba_types.DOSES + 1)]
         got = numba_types.level_reference(np.array([kept]))[0]
         assert got == pytest.approx(sum(reversed(terms)), rel=1e-13)
-
-
-# Compiled code ----------------------------------------------------------------------------------------------
 
 
 @needs_compilers()
@@ -83,7 +77,7 @@ def counting() -> tuple[object, ...]:
     return float32[::1], int64, float32[::1]
 
 
-def vectors(kind: str = "float32") -> tuple[object, object]:
-    import numba
+def vectors() -> tuple[object, object]:
+    from numba import float32
 
-    return (getattr(numba, kind)[::1],) * 2
+    return float32[::1], float32[::1]

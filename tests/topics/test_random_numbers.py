@@ -1,4 +1,4 @@
-"""Random numbers: what the check accepts and rejects, threads with generators of their own, calls of CuPy."""
+"""Random numbers: what the check accepts and rejects, threads with generators of their own."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ def passes(x: np.ndarray, n: int | None = None) -> bool:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [0, 1, 2, 31, 5119, 5120, 10**6, 3 * 10**6 + 1])
+@pytest.mark.parametrize("n", [0, 1, 2, 5119, 5120, 10**6])
 def test_random_numbers_pass(n: int, dtype: type) -> None:
     assert passes(RNG.random(n, dtype=dtype))
 

@@ -1,6 +1,6 @@
-"""The segmented sieve in CUDA C++: emulated bit for bit, its plan, its checks; primesieve beside it."""
+"""The segmented sieve in CUDA C++: emulated bit for bit, its plan, its checks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import isqrt
@@ -11,11 +11,11 @@ import pytest
 from spoiled import host_variant
 
 from compile_lane import needs_compilers, raw_facts
-from gpuguide.errors import BackendError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.session import current
 from gpuguide.topics.primes.reference import small_primes
-from gpuguide.topics.segmented_sieve import kernels, primesieve
+from gpuguide.topics.segmented_sieve import kernels
 from gpuguide.topics.segmented_sieve import study as sieves
 from kernel_emulator import needs_host_compiler
 from warp_emulator import EmulatedKernel
@@ -52,21 +52,21 @@ def shared_for(segment: int) -> int:
 
 
 @needs_host_compiler()
-@pytest.mark.parametrize("limit", LIMITS)
-def test_small_limits_are_right(kernel: EmulatedKernel, limit: int) -> None:
-    assert wrong_words(kernel, limit, 4, SHARED_BYTES) == []
+def test_small_limits_are_right(kernel: EmulatedKernel) -> None:
+    for limit in LIMITS:
+        assert wrong_words(kernel, limit, 4, SHARED_BYTES) == [], limit
 
 
 @needs_host_compiler()
-@pytest.mark.parametrize("odds", [1024, 2048, 16 * 1024, 32 * 1024, 48 * 1024])
-@pytest.mark.parametrize("offset", [-3, -1, 0, 1, 2, 3, 66])
+@pytest.mark.parametrize("odds", [1024, 16 * 1024, 48 * 1024])
+@pytest.mark.parametrize("offset", [-1, 0, 1, 3, 66])
 def test_ends_of_segments_and_of_blocks_are_right(kernel: EmulatedKernel, odds: int, offset: int) -> None:
     assert wrong_words(kernel, 2 * odds + offset, 2, shared_for(16 * 1024)) == []
 
 
 @needs_host_compiler()
-@pytest.mark.parametrize("limit", [997**2, 997**2 + 1, 10**6, 10**6 + 3, 1_048_574, 2**20 + 1, 1_194_649])
-@pytest.mark.parametrize(("sm_count", "segment"), [(20, 200_000), (3, 65_536), (1, 16_384)])
+@pytest.mark.parametrize("limit", [997**2, 997**2 + 1, 2**20 + 1, 1_194_649])
+@pytest.mark.parametrize(("sm_count", "segment"), [(20, 200_000), (1, 16_384)])
 def test_squares_primes_and_long_steps_are_right(
     kernel: EmulatedKernel, limit: int, sm_count: int, segment: int
 ) -> None:
@@ -115,9 +115,9 @@ def n_base_primes(root: int) -> int:
     return small_primes(root + 1).size - 9
 
 
-@pytest.mark.parametrize("limit", [2, 1000, 10**6, 10**7, 10**8, 10**9, 2**30])
+@pytest.mark.parametrize("limit", [2, 1000, 10**7, 2**30])
 @pytest.mark.parametrize("sm_count", [1, 46, 132])
-@pytest.mark.parametrize("shared_bytes", [64 * 1024, 99 * 1024, 163 * 1024, SHARED_BYTES])
+@pytest.mark.parametrize("shared_bytes", [64 * 1024, SHARED_BYTES])
 def test_plans_cover_all_numbers_and_fit(limit: int, sm_count: int, shared_bytes: int) -> None:
     blocks, odds_per_block, segment = kernels.segment_plan(limit, sm_count, shared_bytes)
     assert 1 <= blocks <= sm_count
@@ -137,24 +137,20 @@ def by_trial(limit: int) -> list[int]:
     return [n for n in range(2, limit) if all(n % d for d in range(2, isqrt(n) + 1))]
 
 
-@pytest.mark.parametrize("limit", [0, 1, *LIMITS])
-def test_the_reference_has_a_bit_for_each_odd_prime(limit: int) -> None:
-    words = sieves.primes_in_words(limit)
-    assert words.shape == (sieves.n_words(limit) + 1,)
-    bits = np.unpackbits(words[:-1].view(np.uint8), bitorder="little")
-    assert (2 * np.flatnonzero(bits) + 1).tolist() == by_trial(limit)[1:]
-    assert words[-1] == len(by_trial(limit))
+def test_the_reference_has_a_bit_for_each_odd_prime() -> None:
+    for limit in (0, 1, *LIMITS):
+        words = sieves.primes_in_words(limit)
+        bits = np.unpackbits(words[:-1].view(np.uint8), bitorder="little")
+        assert (2 * np.flatnonzero(bits) + 1).tolist() == by_trial(limit)[1:]
+        assert words[-1] == len(by_trial(limit))
 
 
-@pytest.mark.parametrize("number", [2, 64, 97])
-def test_a_mismatch_names_the_number(number: int) -> None:
+@pytest.mark.parametrize(
+    ("word", "bit", "problem"), [(-1, 0, "there are 25"), (1, 0, "65 prime"), (1, 16, "97 not prime")]
+)
+def test_a_mismatch_names_the_number(word: int, bit: int, problem: str) -> None:
     out = sieves.primes_in_words(100)
-    if number == 2:
-        out[-1] -= 1
-        problem = "counts 24 primes below 100; there are 25"
-    else:
-        out[number // 64] ^= np.uint32(1 << (number % 64 // 2))
-        problem = {64: "calls 65 prime", 97: "calls 97 not prime"}[number]
+    out[word] ^= np.uint32(1 << bit)
     with pytest.raises(MismatchError, match=problem):
         sieves.WordsCheck().compare(out, 100)
 
@@ -166,37 +162,15 @@ def test_marks_are_counted(limit: int) -> None:
     assert sieves.marks(limit) == sum(k % 3 > 0 for p in steps for k in range(5, (limit - 1) // p + 1, 2))
 
 
-# Counting, and primesieve -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wrong", [-1, 0, 1, None])
-def test_the_study_of_counts_takes_the_right_one_only(wrong: int | None) -> None:
-    """A single number cannot be shifted; the next ones to it and an output that nobody wrote are rejected."""
-
+@pytest.mark.parametrize("wrong", [-1, 1, None])
+def test_a_count_that_is_off_or_that_nobody_wrote_is_rejected(wrong: int | None) -> None:
     def count(limit: int, out: np.ndarray) -> None:
         if wrong is not None:
             out[0] = len(by_trial(limit)) + wrong
 
     study = replace(sieves.count, variants=(host_variant(count),), baseline="")
-    if wrong == 0:
-        assert len(study.check_all([1000])) == 2
-        return
     with pytest.raises(MismatchError, match="there are 16"):
         study.check_all([1000])
-
-
-@pytest.fixture
-def looked_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    primesieve.library.cache_clear()
-    yield monkeypatch
-    primesieve.library.cache_clear()
-
-
-def test_a_library_that_cannot_be_loaded_is_named(looked_for: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "no_library.so").write_text("no library")
-    looked_for.setenv("GPUGUIDE_PRIMESIEVE", str(tmp_path / "no_library.so"))
-    with pytest.raises(BackendError, match=r"GPUGUIDE_PRIMESIEVE should name .*no_library\.so.* Unset it"):
-        primesieve.library()
 
 
 @pytest.mark.gpu

@@ -1,4 +1,4 @@
-"""Slices before and after a copy, with NumPy in CuPy's place: both orders give the same numbers."""
+"""Slices before and after a copy: the sectors in which strided numbers lie."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Work in streams: what goes where, what waits for what, right results, and the timeline's shape."""
+"""Work in streams: what goes where, what waits for what, and a step that stays a step."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from compile_lane import needs_compilers, raw_facts
 from gpuguide.errors import MismatchError
 from gpuguide.topics.streams import kernels
 from gpuguide.topics.streams import study as streams
-from gpuguide_docs.commands import cupy_by_numpy
 
 
 class Logged:
@@ -36,27 +35,14 @@ class Logged:
         self.log.append(f"{self.name} waits for {event}")
 
 
-@pytest.fixture
-def log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the streams in CuPy's place were asked for."""
-    written: list[str] = []
-
-    class Fake:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(cupy_by_numpy, name)
-
-        class cuda:
-            @staticmethod
-            def get_current_stream() -> Logged:
-                return Logged(written, "current")
-
-    monkeypatch.setitem(sys.modules, "cupy", Fake())
-    monkeypatch.setattr(streams, "streams", lambda n: tuple(Logged(written, f"s{i}") for i in range(n)))
-    return written
-
-
-def test_each_call_goes_to_its_stream_between_before_and_after(log: list[str]) -> None:
+def test_each_call_goes_to_its_stream_between_before_and_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Nothing waits for a call in another stream, and what comes after waits for all."""
+    log: list[str] = []
+    current = SimpleNamespace(get_current_stream=lambda: Logged(log, "current"))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=current))
+    monkeypatch.setattr(streams, "streams", lambda n: tuple(Logged(log, f"s{i}") for i in range(n)))
     streams.in_streams([lambda: log.append("first"), lambda: log.append("second")])
     assert log == [
         "current records",

@@ -1,4 +1,4 @@
-"""Copies: what their checks accept and reject, and which calls of CuPy each of them makes."""
+"""Copies: the numbers that are copied, the check of the convolution, and hosts with little memory."""
 
 from __future__ import annotations
 
