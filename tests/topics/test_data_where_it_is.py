@@ -10,9 +10,8 @@ from gpuguide.topics.data_where_it_is import random_numbers, study
 
 
 @pytest.mark.parametrize("n", [0, 1, 6, 7, 1009])
-@pytest.mark.parametrize("threads", [1, 2, 7])
-def test_no_thread_leaves_a_pair_out(monkeypatch: pytest.MonkeyPatch, n: int, threads: int) -> None:
-    monkeypatch.setattr(study, "THREADS", threads)
+def test_no_thread_leaves_a_pair_out(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    monkeypatch.setattr(study, "THREADS", 7)
     monkeypatch.setattr(study, "LEAST_PART", 1)
     a, b = study.dot.make_inputs(n, exact=True)
     assert study.numpy_threads(a, b) == (a * b).sum()

@@ -1,4 +1,4 @@
-"""Divergence: the same results in every order, steps of warps by hand, and branches in compiled code."""
+"""Divergence: references and steps of warps by hand, and branches in compiled code."""
 
 from collections.abc import Callable
 
@@ -111,7 +111,6 @@ def test_the_branch_stays_a_branch_and_both_sides_have_none() -> None:
     assert both.count("selp.b32") == 1
     for opcode in ("xor.b32", "shl.b32", "shr.u32"):
         assert branch.count(opcode) == both.count(opcode) > 10
-    assert branch.spills == both.spills == 0
 
 
 @needs_compilers()
@@ -128,4 +127,3 @@ def test_divisions_have_32_bits() -> None:
     assert regrouped.shared_bytes == 4 * (kernels.NUMBERS_PER_BLOCK + 1)
     assert often.count("rem.u32") >= 2
     assert often.count("rem.s64") == often.count("rem.u64") == 0
-    assert one.spills == listed.spills == regrouped.spills == often.spills == 0

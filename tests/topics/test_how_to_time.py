@@ -21,7 +21,7 @@ from gpuguide.topics.how_to_time import study as how_to_time
         (0, 0, 1e-6, "orthonormal"),
         (15, 0, 1e-6, "triangular"),
         (8, 7, 1e-6, "not the matrix"),
-        (3, 3, np.nan, ""),
+        (3, 3, np.nan, "orthonormal"),
     ],
 )
 def test_each_property_of_a_factorisation_is_checked(row: int, column: int, by: float, problem: str) -> None:

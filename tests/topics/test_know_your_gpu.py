@@ -23,8 +23,6 @@ def test_kernels_compile(kernel: Callable[..., None], arrays: int, loads: int, s
     from numba import float32
 
     facts = numba_facts(kernel, (float32[::1],) * arrays)
-    assert facts.spills == 0
-    assert facts.registers <= 64
     assert facts.count("ld.global") >= loads
     assert (facts.count("ld.global") == 0) == (loads == 0)
     assert facts.count("st.global") >= stores

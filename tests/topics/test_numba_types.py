@@ -24,13 +24,25 @@ def test_the_reference_agrees_with_a_sum_in_python() -> None:
 
 @needs_compilers()
 @pytest.mark.parametrize(
-    ("name", "float32", "float64"),
-    [("python_floats", 0, 128), ("one_left", 0, 128), ("float32_only", 128, 0)],
+    ("name", "expected"),
+    [
+        ("python_floats", FloatInstructions(0, 128, 2)),
+        ("one_left", FloatInstructions(0, 128, 2)),
+        ("float32_only", FloatInstructions(128, 0, 0)),
+        ("scale_python_float", FloatInstructions(0, 1, 2)),
+    ],
 )
-def test_one_literal_decides_where_all_doses_are_computed(name: str, float32: int, float64: int) -> None:
-    found = float_instructions(numba_ptx(getattr(kernels, name), vectors()))
-    assert (found.float32, found.float64) == (float32, float64)
-    assert found.conversions == (2 if float64 else 0)
+def test_one_literal_decides_where_all_is_computed(name: str, expected: FloatInstructions) -> None:
+    assert float_instructions(numba_ptx(getattr(kernels, name), vectors())) == expected
+
+
+@needs_compilers()
+def test_a_factor_that_float32_holds_is_multiplied_in_32_bits() -> None:
+    def doubled(x, out):
+        out[0] = x[0] * 2.0
+
+    for kernel in (kernels.scale_float32, doubled):
+        assert float_instructions(numba_ptx(kernel, vectors())).float64 == 0
 
 
 @needs_compilers()
@@ -38,19 +50,7 @@ def test_rounding_each_step_converts_there_and_back_in_each() -> None:
     found = float_instructions(numba_ptx(kernels.rounded_steps, vectors()))
     doses = found.float64 // 2
     assert doses > 1
-    assert found.float32 == 0
-    assert found.conversions == 2 * doses + 1
-
-
-@needs_compilers()
-def test_a_factor_of_2_1_is_computed_in_64_bits_and_one_of_2_is_not() -> None:
-    def doubled(x, out):
-        out[0] = x[0] * 2.0
-
-    by_accident = float_instructions(numba_ptx(kernels.scale_python_float, vectors()))
-    assert by_accident == FloatInstructions(0, 1, 2)
-    assert float_instructions(numba_ptx(kernels.scale_float32, vectors())).float64 == 0
-    assert float_instructions(numba_ptx(doubled, vectors())).float64 == 0
+    assert (found.float32, found.conversions) == (0, 2 * doses + 1)
 
 
 @needs_compilers()

@@ -1,4 +1,4 @@
-"""Chunks in streams: right results for any number of rows, the order that keeps buffers right, and spans."""
+"""Chunks in streams: right results for any number of rows, and spans of the timeline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from gpuguide.measure.study import Study
 from gpuguide.topics.overlap import study as overlap
 from gpuguide.topics.overlap import timeline
-from gpuguide.topics.overlap.kernels import in_chunks
 from gpuguide_docs.commands import cupy_by_numpy
 
 STUDIES = (overlap.overlap, overlap.changes, overlap.sums, overlap.chain)
@@ -47,46 +46,6 @@ def test_each_variant_is_right_for_any_number_of_rows(
         variant.call(x, out, **short)
         assert (out == right).all(), variant.name
         assert (x == before).all()
-
-
-class Logged:
-    """A stream, or its arrays, that write down what is asked of them."""
-
-    def __init__(self, log: list[str], name: str, rows: int = 4) -> None:
-        self.log, self.name, self.rows = log, name, rows
-
-    def __len__(self) -> int:
-        return self.rows
-
-    def __getitem__(self, part: slice) -> Logged:
-        return self
-
-    def __enter__(self) -> None:
-        self.log.append(self.name)
-
-    def __exit__(self, *_: object) -> None:
-        self.log.append("end")
-
-    def set(self, x: Any) -> None:
-        self.log.append("in")
-
-    def dot(self, weights: Any, out: Any) -> None:
-        self.log.append("work")
-
-    def get(self, out: Any, blocking: bool) -> None:
-        assert not blocking
-        self.log.append("out")
-
-    def synchronize(self) -> None:
-        self.log.append(f"wait {self.name}")
-
-
-def test_all_of_a_chunk_goes_to_one_stream_and_nothing_waits_before_the_end() -> None:
-    log: list[str] = []
-    streams = [(Logged(log, f"s{i}"), Logged(log, "x"), Logged(log, "out")) for i in range(2)]
-    in_chunks(np.zeros((9, 1)), None, np.zeros((9, 1)), streams)
-    steps = ["in", "work", "out", "end"]
-    assert log == ["s0", *steps, "s1", *steps, "s0", *steps, "wait s0", "wait s1"]
 
 
 def test_a_span_begins_when_stream_and_engine_are_both_free() -> None:

@@ -10,8 +10,6 @@ from gpuguide.topics.registers import kernels, layers
 from gpuguide.topics.registers import study as registers
 from gpuguide.topics.registers.layers import EXACT, FINE
 
-SOURCES = ("as_is", "volatile", "restrict", "one_load", "eighth")
-
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -37,37 +35,28 @@ def test_the_sum_of_the_exponents_is_the_product(n: int, steps: int) -> None:
 
 
 @needs_compilers()
-def test_only_volatile_reads_the_product_again() -> None:
-    """Elsewhere each turn has one load, of the factor; four turns and the rest make five."""
-    facts = {name: raw_facts(getattr(kernels, f"{name}_source"), "product") for name in SOURCES}
-    assert facts["volatile"].count("ld.volatile.global") == 5
-    assert facts["volatile"].count("ld.global") == facts["as_is"].count("ld.global") == 5
-    for name in ("as_is", "restrict", "one_load", "eighth"):
-        assert facts[name].count("ld.volatile") == 0
-    assert facts["one_load"].count("ld.global") == facts["eighth"].count("ld.global") == 1
+@pytest.mark.parametrize(
+    ("source", "volatile", "loads", "stores"),
+    [
+        ("as_is", 0, 5, 6),
+        ("volatile", 5, 5, 0),
+        ("restrict", 0, 5, 2),
+        ("one_load", 0, 1, 1),
+        ("eighth", 0, 1, 2),
+    ],
+)
+def test_a_promise_takes_stores_out_of_the_loop(source: str, volatile: int, loads: int, stores: int) -> None:
+    """Four turns of the loop and the rest make five; only what is volatile is read again."""
+    facts = raw_facts(getattr(kernels, f"{source}_source"), "product")
+    assert facts.count("ld.volatile.global") == volatile
+    assert (facts.count("ld.global"), facts.count("st.global")) == (loads, stores)
+    assert (facts.spills, facts.registers <= 32) == (0, True)
 
 
 @needs_compilers()
-def test_a_promise_takes_the_stores_out_of_the_loop() -> None:
-    """One before it, and one after it; as it is, one in each turn."""
-    facts = {name: raw_facts(getattr(kernels, f"{name}_source"), "product") for name in SOURCES}
-    assert facts["restrict"].count("st.global") == 2
-    assert facts["one_load"].count("st.global") == 1
-    assert facts["as_is"].count("st.global") == 6
-    assert facts["eighth"].count("st.global") == 2
-    alone = raw_facts(kernels.stores_source, "stores")
-    assert (alone.count("ld.global"), alone.count("st.volatile.global")) == (0, 5)
-    assert all(each.spills == 0 and each.registers <= 32 for each in facts.values())
-
-
-@needs_compilers()
-def test_numba_stores_every_product_or_the_last_one() -> None:
-    from numba import float64
-
-    signature = (float64[:, :, ::1], float64[:, ::1])
-    as_is, in_register = (numba_facts(each, signature) for each in (kernels.as_is, kernels.in_register))
-    assert as_is.count("ld.global") == in_register.count("ld.global") == 5
-    assert (as_is.count("st.global"), in_register.count("st.global")) == (6, 1)
+def test_stores_alone_load_nothing() -> None:
+    facts = raw_facts(kernels.stores_source, "stores")
+    assert (facts.count("ld.global"), facts.count("st.volatile.global")) == (0, 5)
 
 
 @needs_compilers()
@@ -79,14 +68,16 @@ def test_a_pair_is_one_load_of_16_bytes() -> None:
 
 
 @needs_compilers()
-def test_two_indices_take_more_registers_than_2048_threads_have_and_one_does_not() -> None:
+def test_numba_stores_every_product_or_the_last_one_and_one_index_saves_registers() -> None:
     """65 536 registers for 2048 threads are 32 each."""
     from numba import float64
 
-    two = numba_facts(kernels.in_register, (float64[:, :, ::1], float64[:, ::1]))
+    layers_and_out = (float64[:, :, ::1], float64[:, ::1])
+    as_is, two = (numba_facts(each, layers_and_out) for each in (kernels.as_is, kernels.in_register))
     one = numba_facts(kernels.one_index, (float64[:, ::1], float64[::1]))
+    assert as_is.count("ld.global") == two.count("ld.global") == one.count("ld.global") == 5
+    assert (as_is.count("st.global"), two.count("st.global")) == (6, 1)
     assert one.registers <= 32 < two.registers <= 40
-    assert one.count("ld.global") == two.count("ld.global") == 5
 
 
 @pytest.mark.gpu

@@ -1,4 +1,4 @@
-"""Look-ups in a sparse dictionary: every way against the table, small dictionaries, strings."""
+"""Look-ups in a sparse dictionary: dictionaries of any size, all threads of the host, and sectors."""
 
 import inspect
 from collections.abc import Callable
@@ -40,13 +40,10 @@ print("all right")
     assert fresh_python(snippet, timeout=300, NUMBA_ENABLE_CUDASIM="1") == "all right\n"
 
 
-@pytest.mark.parametrize("alone_below", [0, 10**6])
 @pytest.mark.parametrize("n", [1, 6, 1009])
-def test_the_look_up_on_all_threads_asks_for_every_query(
-    monkeypatch: pytest.MonkeyPatch, n: int, alone_below: int
-) -> None:
+def test_the_look_up_on_all_threads_asks_for_every_query(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     monkeypatch.setattr(dictionary, "THREADS", 7)
-    monkeypatch.setattr(dictionary, "ALONE_BELOW", alone_below)
+    monkeypatch.setattr(dictionary, "ALONE_BELOW", 0)
     queries = np.arange(n, dtype=np.int32)
     keys, words = queries[::2], np.arange(1, 1 + -(-n // 2), dtype=np.uint64)
     out = np.full(n, 99, np.uint64)
@@ -54,7 +51,7 @@ def test_the_look_up_on_all_threads_asks_for_every_query(
     assert out.tolist() == [0 if q % 2 else q // 2 + 1 for q in range(n)]
 
 
-@pytest.mark.parametrize("m", [1, 2, 9, 1023])
+@pytest.mark.parametrize("m", [1, 9, 1023])
 def test_the_loops_on_the_cpu_find_every_key_and_nothing_else(m: int) -> None:
     """Queries below, between and beyond the keys, and the ends of every bucket."""
     own = dictionary.SparseDictionary(np.arange(3, 3 + 2 * m, 2, dtype=np.int32))
