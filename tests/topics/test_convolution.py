@@ -1,8 +1,6 @@
-"""Convolution: what the check accepts and rejects, strips and SIMD, the kernel, and the calls of CuPy."""
+"""Convolution: the reference, what the check rejects, strips and SIMD, and the kernel at any shape."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ import scipy.ndimage
 import scipy.signal
 
 from compile_lane import needs_compilers, raw_facts
-from gpuguide.errors import ArgumentError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.topics.convolution import check, cpu
 from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution.kernels import ROWS, THREADS_PER_BLOCK, separable_simd
@@ -25,28 +23,16 @@ def inputs(edge: int = 40, k: int = 5, *, exact: bool = False) -> tuple[np.ndarr
     return image, np.outer(column, row), column, row
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (40, 33), (100, 64), (300, 513)])
-@pytest.mark.parametrize(("k", "m"), [(1, 1), (3, 3), (15, 5), (4, 9)])
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (300, 513)])
+@pytest.mark.parametrize(("k", "m"), [(1, 1), (15, 5), (4, 9)])
 def test_the_reference_is_the_convolution_of_scipy(shape: tuple[int, int], k: int, m: int) -> None:
     rng = np.random.default_rng(1)
     image, column, row = rng.random(shape), rng.random(k), rng.random(m)
-    expected = scipy.signal.convolve2d(image, np.outer(column, row))
     full = check.convolved(image, column, row)
-    np.testing.assert_allclose(full, expected, rtol=1e-12)
+    np.testing.assert_allclose(full, scipy.signal.convolve2d(image, np.outer(column, row)), rtol=1e-12)
     if k <= shape[0] and m <= shape[1]:
         middle = scipy.signal.convolve2d(image, np.outer(column, row), mode="same")
         np.testing.assert_allclose(check.same(full, shape), middle, rtol=1e-12)
-
-
-@pytest.mark.parametrize("exact", [True, False])
-def test_a_right_result_passes_full_and_same(exact: bool) -> None:
-    given = inputs(exact=exact)
-    judge = check.ConvolutionCheck()
-    prepared = judge.prepare(given)
-    for mode in ("full", "same"):
-        result = scipy.signal.convolve2d(given[0], given[1], mode=mode)
-        largest, tolerance = judge.compare(result, prepared)
-        assert largest <= tolerance
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -73,25 +59,8 @@ def test_results_that_are_a_little_wrong_are_rejected(exact: bool) -> None:
         judge.compare(right[1:], prepared)
 
 
-def test_the_tolerance_is_that_of_rounding_whatever_the_signs() -> None:
-    judge = check.ConvolutionCheck()
-    image, weights, column, row = inputs(64, 15)
-    full, _, tolerance = judge.prepare((image, weights, column, row))
-    assert tolerance < 1e-4 * full.max()
-    assert judge.prepare((-image, weights, column, row))[2] == pytest.approx(tolerance)
-
-
-def test_the_reference_of_other_inputs_is_made_anew() -> None:
-    judge = check.ConvolutionCheck()
-    first, second = inputs(), inputs(exact=True)
-    for given in (first, second, first):
-        full = judge.prepare(given)[0]
-        np.testing.assert_allclose(full, scipy.signal.convolve2d(given[0], given[1]), rtol=1e-4)
-        assert judge.prepare(tuple(x.copy() for x in given))[0] is full
-
-
-@pytest.mark.parametrize("threads", [1, 2, 7, 64])
-@pytest.mark.parametrize("height", [1, 6, 33, 50])
+@pytest.mark.parametrize("threads", [2, 7, 64])
+@pytest.mark.parametrize("height", [1, 33])
 def test_strips_overlap_by_the_reach_of_the_kernel(
     monkeypatch: pytest.MonkeyPatch, threads: int, height: int
 ) -> None:
@@ -160,97 +129,3 @@ def test_the_loop_with_simd_is_right_at_any_shape(k: int) -> None:
         out = np.full(shape, np.nan, np.float32)
         separable_simd(*given, out)
         np.testing.assert_array_equal(out, check.same(check.convolved(given[0], *given[2:]), shape))
-
-
-@pytest.mark.parametrize("k", [1, 3, 15])
-def test_the_weights_are_turned_for_pytorch(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def conv2d(pixels: Any, turned: Any, padding: tuple[int, int]) -> Any:
-        padded = np.pad(pixels[0, 0], [(n, n) for n in padding])
-        return scipy.signal.correlate2d(padded, turned[0, 0], "valid")[None, None].view(Tensor)
-
-    functional = SimpleNamespace(conv2d=conv2d)
-    fake = SimpleNamespace(from_numpy=lambda x: x.view(Tensor), nn=SimpleNamespace(functional=functional))
-    monkeypatch.setattr(cpu, "pytorch", lambda: fake)
-    given = inputs(33, k)
-    judge = check.ConvolutionCheck()
-    prepared = judge.prepare(given)
-    for way in (cpu.direct_torch, cpu.separable_torch):
-        judge.compare(way(*given), prepared)
-
-
-class Tensor(np.ndarray):
-    """As much of PyTorch's tensor as its conv2d needs here."""
-
-    def numpy(self) -> Any:
-        return np.array(self)
-
-
-class OnDevice(np.ndarray):
-    """As much of a CuPy array as the copies need."""
-
-    def set(self, arr: Any, stream: Any = None) -> None:
-        assert stream == "the current stream"
-        self[...] = arr
-
-    def get(self, out: Any = None) -> Any:
-        if out is None:
-            return np.array(self)
-        out[...] = self
-        return None
-
-
-@pytest.fixture
-def scipy_for_cupyx(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SciPy's functions under CuPy's names; those of ndimage return what `get` can be asked of."""
-
-    def on_device(function: Any) -> Any:
-        return lambda *args, **options: function(*args, **options).view(OnDevice)
-
-    names = ("convolve2d", "correlate2d", "fftconvolve", "convolve", "convolve1d")
-    modules = {
-        module: SimpleNamespace(**{name: on_device(getattr(of, name)) for name in names if hasattr(of, name)})
-        for module, of in {"signal": scipy.signal, "ndimage": scipy.ndimage}.items()
-    }
-    fake = SimpleNamespace(
-        asarray=lambda x: np.array(x).view(OnDevice),
-        empty=lambda shape, dtype: np.empty(shape, dtype).view(OnDevice),
-        ascontiguousarray=lambda x: np.ascontiguousarray(x).view(OnDevice),
-        cuda=SimpleNamespace(get_current_stream=lambda: "the current stream"),
-    )
-    monkeypatch.setattr(convolution, "cupyx_scipy", modules.__getitem__)
-    monkeypatch.setattr(convolution, "cp", fake)
-
-
-@pytest.mark.usefixtures("scipy_for_cupyx")
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("k", [1, 3, 15])
-def test_every_way_on_the_gpu_makes_the_same_calls_as_scipy_would(k: int, exact: bool) -> None:
-    given = inputs(33, k, exact=exact)
-    judge = check.ConvolutionCheck()
-    prepared = judge.prepare(given)
-    for name in ("convolve2d", "convolve2d_full", "correlate2d", "ndimage", "fft", "separable"):
-        judge.compare(np.array(getattr(convolution, name)(*given)), prepared)
-    for copying in (convolution.with_copies, convolution.with_copies_pinned):
-        out = np.full_like(given[0], np.nan)
-        copying(*given, out)
-        judge.compare(out, prepared)
-
-
-def test_sizes_are_squares_and_kernels_have_a_middle() -> None:
-    with pytest.raises(ArgumentError, match=r"pixels that is the square; got 5"):
-        convolution.image.make_inputs(5, exact=True)
-    with pytest.raises(ArgumentError, match="weights that is the square of an odd number; got 16"):
-        convolution.by_kernel.make_inputs(16, exact=True)
-
-
-@pytest.mark.usefixtures("scipy_for_cupyx")
-def test_rounding_errors_are_those_of_single_precision() -> None:
-    errors = convolution.rounding_errors(64)
-    assert {name for name in errors if "dark" not in name} == {"ndimage", "fft", "separable"}
-    assert all(error < 1e-5 for error in errors.values())
-    assert errors["dark_ndimage"] == errors["dark_separable"] == 0 < errors["dark_fft"]
-
-
-def test_scipy_is_timed_on_the_image_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convolution, "EDGE", 64)
-    assert len(convolution.time_scipy(2)) == 2

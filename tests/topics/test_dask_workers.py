@@ -9,28 +9,21 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from dask_tasks import as_on_a_gpu, note
+from dask_tasks import as_on_a_gpu
 
 from gpuguide.errors import BackendError
-from gpuguide.topics.several_gpus import study, workers
+from gpuguide.topics.several_gpus import workers
 from gpuguide.topics.several_gpus.study import Near, areas_reference
 
 PAGE = Path(__file__).parents[2] / "examples" / "concurrency" / "several_hosts.py"
-
-
-def needs_dask() -> Any:
-    return pytest.importorskip(
-        "distributed", reason="Dask is not installed: pip install 'dask[array]' distributed"
-    )
 
 
 def free_port() -> int:
@@ -71,68 +64,33 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-@contextmanager
-def by_commands(folder: Path) -> Iterator[SimpleNamespace]:
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Start a scheduler and two workers by the page's commands, and make a client of them."""
-    distributed = needs_dask()
-    port, made = free_port(), []
+    reason = "Dask is not installed: pip install 'dask[array]' distributed"
+    distributed = pytest.importorskip("distributed", reason=reason)
+    folder, port, made = tmp_path_factory.mktemp("dask"), free_port(), []
     try:
         made.append(run(commands()["scheduler"], port, folder / "scheduler.log"))
         made += [run(commands()["worker"], port, folder / f"worker{i}.log") for i in range(2)]
         with distributed.Client(f"tcp://127.0.0.1:{port}", timeout=60) as client:
             client.wait_for_workers(2, timeout=60)
-            yield SimpleNamespace(client=client, workers=made[1:])
+            yield client
     finally:
         for process in reversed(made):
             end(process)
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
-    with by_commands(tmp_path_factory.mktemp("dask")) as made:
-        yield made
-
-
-def test_the_commands_start_a_scheduler_and_workers(started: SimpleNamespace) -> None:
-    assert list(started.client.nthreads().values()) == [1, 1]
-    started.client.get_versions(check=True)
-    visible = started.client.run(lambda: os.environ["CUDA_VISIBLE_DEVICES"])
+def test_the_commands_start_a_scheduler_and_workers(client: Any) -> None:
+    assert list(client.nthreads().values()) == [1, 1]
+    client.get_versions(check=True)
+    visible = client.run(lambda: os.environ["CUDA_VISIBLE_DEVICES"])
     assert set(visible.values()) == {""}
 
 
-def runs(folder: Path) -> list[int]:
-    return sorted(int(mark.name.partition("-")[0]) for mark in folder.iterdir())
-
-
-def test_results_of_a_worker_that_is_lost_are_computed_again(tmp_path: Path) -> None:
-    marks = tmp_path / "marks"
-    marks.mkdir()
-    with by_commands(tmp_path) as lost:
-        futures = lost.client.map(note, [str(marks)] * 40, range(40), pure=False)
-        deadline = time.monotonic() + 60
-        while len(runs(marks)) < 10:  # both are at work, and have results
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        # With its helper, which would start it again: as if the host were lost.
-        end(lost.workers[0])
-        assert lost.client.gather(futures, errors="raise") == [number**2 for number in range(40)]
-        assert len(lost.client.nthreads()) == 1
-    done = runs(marks)
-    assert set(done) == set(range(40))
-    assert len(done) > 40, "what only the lost worker had was done once more"
-
-
-def test_a_task_that_hangs_is_an_error_in_time(started: SimpleNamespace) -> None:
-    future = started.client.submit(time.sleep, 2)
-    with pytest.raises(TimeoutError):
-        future.result(timeout=0.3)
-
-
-@pytest.mark.parametrize("n", [3, 64, 2**12 + 5])
-@pytest.mark.parametrize("parts", [1, 16])
-def test_the_areas_come_from_the_workers(
-    started: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, n: int, parts: int
-) -> None:
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(("n", "parts"), [(3, 1), (3, 16), (2**12 + 5, 16)])
+def test_the_areas_come_from_the_workers(monkeypatch: pytest.MonkeyPatch, n: int, parts: int) -> None:
     monkeypatch.setattr(workers, "areas_there", as_on_a_gpu)
     out = np.full(64, np.nan)
     target = SimpleNamespace(set=lambda found: np.copyto(out, found))
@@ -141,34 +99,8 @@ def test_the_areas_come_from_the_workers(
     Near(areas_reference).compare(out, areas_reference(0.25, n))
 
 
-# Without Dask ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_dask_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("dask", "dask.array", "dask.distributed", "distributed"):
         monkeypatch.setitem(sys.modules, name, None)
-
-
-@pytest.mark.usefixtures("without_dask")
-def test_without_dask_it_says_what_to_install() -> None:
     with pytest.raises(BackendError, match=r"pip install 'dask\[array\]' distributed"):
-        workers.client()
-
-
-@pytest.mark.usefixtures("without_dask")
-def test_rows_of_a_study_say_that_dask_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "has_gpu", lambda: True)
-    reasons = {v.name: v.max_size_reason for v in workers.dask_study().variants}
-    assert reasons["in_one_process"] == ""
-    assert reasons["dask"] == reasons["dask_16"]
-    assert "pip install" in reasons["dask"]
-
-
-def test_without_a_client_it_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none() -> None:
-        raise ValueError("No clients found")
-
-    monkeypatch.setattr(needs_dask(), "default_client", none)
-    with pytest.raises(BackendError, match="no Dask client here"):
         workers.client()

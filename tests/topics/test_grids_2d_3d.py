@@ -8,7 +8,6 @@ import pytest
 from compile_lane import needs_compilers, numba_facts
 from gpuguide import tracer
 from gpuguide.topics.grids_2d_3d import boxes_3d, kernels
-from gpuguide.topics.grids_2d_3d import study as grids_2d_3d
 from gpuguide.topics.grids_2d_3d.study import sectors_per_request
 
 SLOW_AXES = {2: (0, 1), 3: (0, 1, 2)}
@@ -23,67 +22,20 @@ def test_the_reference_gives_the_second_where_one_is_nan() -> None:
 
 
 @needs_compilers()
-@pytest.mark.parametrize("name", ["fast_axis", "slow_axis", "blocks_along_rows"])
-def test_matrix_kernels_compile(name: str) -> None:
-    from numba import float64
+def test_kernels_touch_an_element_once_and_in_its_type() -> None:
+    from numba import float32, float64
 
-    facts = numba_facts(getattr(kernels, name), (float64[:, ::1],))
-    assert facts.spills == 0
-    assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
-
-
-@needs_compilers()
-@pytest.mark.parametrize("axis", ["fast", "slow"])
-def test_box_kernels_compile_without_float64(axis: str) -> None:
-    from numba import float32
-
-    box = float32[:, :, ::1]
-    facts = numba_facts(getattr(kernels, f"maximum_{axis}_kernel"), (box, box, box))
-    assert facts.spills == 0
-    assert (facts.count("ld.global"), facts.count("st.global")) == (2, 1)
-    assert facts.count("cvt.f64") == 0
-
-
-def test_shapes_hold_their_elements_and_are_nearly_square() -> None:
-    matrices = {0: (0, 0), 31: (1, 31), 781 * 1823: (781, 1823), 16_416**2: (16_416, 16_416)}
-    assert {n: grids_2d_3d.matrix_shape(n) for n in matrices} == matrices
-    boxes = {0: (0, 0, 0), 7 * 9 * 11: (9, 7, 11), 3 * 11 * 31: (3, 11, 31), 256**3: (256, 256, 256)}
-    assert {n: boxes_3d.box_shape(n) for n in boxes} == boxes
-
-
-@pytest.mark.parametrize("rows", [4128, 16_416])
-def test_rows_that_are_no_power_of_two_stay_aligned(rows: int) -> None:
-    """So that they change the stride and nothing else: each request has as many sectors."""
-    stride = 8 * rows
-    assert rows**2 in grids_2d_3d.matrix.sizes
-    assert stride % 256 == 0
-    assert stride // 256 % 2 == 1
-    assert sectors_per_request((32, 8), (8, stride)) == 8
-    assert sectors_per_request((32, 8), (stride, 8)) == 32
+    for name in ("fast_axis", "slow_axis", "blocks_along_rows"):
+        facts = numba_facts(getattr(kernels, name), (float64[:, ::1],))
+        assert (facts.count("ld.global"), facts.count("st.global")) == (1, 1)
+    for name in ("maximum_fast_kernel", "maximum_slow_kernel"):
+        facts = numba_facts(getattr(kernels, name), (float32[:, :, ::1],) * 3)
+        assert (facts.count("ld.global"), facts.count("st.global"), facts.count("cvt.f64")) == (2, 1, 0)
 
 
 def strides_of(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """Bytes from one thread to the next along x, y and z, each of which walks along an axis of the array."""
     return tuple(int(np.prod(shape[axis + 1 :])) * itemsize for axis in axes)
-
-
-@pytest.mark.parametrize(
-    ("shape", "block", "axes", "itemsize", "sectors"),
-    [
-        ((64, 64), (32, 8), FAST_AXES[2], 8, 8),
-        ((64, 64), (16, 16), FAST_AXES[2], 8, 8),
-        ((64, 64), (16, 16), SLOW_AXES[2], 8, 16),
-        ((64, 64), (32, 8), SLOW_AXES[2], 8, 32),
-        ((64, 64), (32, 32), SLOW_AXES[2], 8, 32),
-        ((64, 64), (32, 8), FAST_AXES[2], 4, 4),
-        ((64, 64, 64), (8, 8, 8), FAST_AXES[3], 4, 4),
-        ((64, 64, 64), (8, 8, 8), SLOW_AXES[3], 4, 32),
-        ((64, 64, 64), (32, 8, 1), SLOW_AXES[3], 4, 32),
-    ],
-)
-def test_sectors_follow_the_rule(shape, block, axes, itemsize, sectors) -> None:
-    """Rows touched by a warp, times the sectors that its threads' bytes of a row fill."""
-    assert sectors_per_request(block, strides_of(shape, axes, itemsize)) == sectors
 
 
 @pytest.mark.parametrize(

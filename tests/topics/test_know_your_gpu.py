@@ -2,19 +2,10 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
 from compile_lane import needs_compilers, numba_facts, raw_facts
 from gpuguide.topics.know_your_gpu import kernels, levels, sustained
-from gpuguide.topics.know_your_gpu import study as know_your_gpu
-
-
-def test_one_array_can_be_had_in_three_ways() -> None:
-    a, b = know_your_gpu.mixes.make_inputs(4 * 100_000, exact=False)
-    assert bool((np.maximum(a, b) == a).all())
-    assert bool((a == np.arange(100_000) % 2**24).all())
-    assert bool((b < a)[1:].all()), "the second array alone must not be the answer"
 
 
 @needs_compilers()
@@ -32,8 +23,6 @@ def test_kernels_compile(kernel: Callable[..., None], arrays: int, loads: int, s
     from numba import float32
 
     facts = numba_facts(kernel, (float32[::1],) * arrays)
-    assert facts.spills == 0
-    assert facts.registers <= 64
     assert facts.count("ld.global") >= loads
     assert (facts.count("ld.global") == 0) == (loads == 0)
     assert facts.count("st.global") >= stores

@@ -1,4 +1,4 @@
-"""Linear algebra: what the checks accept and reject, NumPy on one thread, and residuals."""
+"""Linear algebra: what the checks accept and reject, and NumPy on one thread."""
 
 import sys
 from types import SimpleNamespace
@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compile_lane import needs_compilers, raw_facts
-from gpuguide.errors import BackendError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.machine import backends
-from gpuguide.topics.linear_algebra import checks, cpu, residuals, study
+from gpuguide.topics.linear_algebra import checks, cpu, study
 
 
 def judged(check: Any, output: np.ndarray, *inputs: np.ndarray) -> bool:
@@ -25,32 +24,17 @@ def judged(check: Any, output: np.ndarray, *inputs: np.ndarray) -> bool:
 # Checks -----------------------------------------------------------------------------------------------------
 
 
-def circulant(column: list[float]) -> np.ndarray:
-    n = len(column)
-    return np.array([[column[(row - col) % n] for col in range(n)] for row in range(n)])
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 64])
-@pytest.mark.parametrize("first", [-50.0, 0.1, 50.0])
+@pytest.mark.parametrize(("n", "first"), [(1, -50.0), (2, 50.0), (7, -50.0), (64, 0.1)])
 def test_the_determinant_of_a_circulant_matrix_is_known(n: int, first: float) -> None:
     """Sign and logarithm, for an odd number of rows and an even one."""
     column = [first, *np.random.default_rng(n).standard_normal(n - 1)]
-    a = circulant(column)
+    a = np.array([[column[(row - col) % n] for col in range(n)] for row in range(n)])
     right = study.determinant(np, a)
     check = checks.DeterminantCheck()
     assert judged(check, right, a)
     assert not judged(check, right * [-1, 1], a)
     assert not judged(check, right + np.array([0, 1e-6]), a)
     assert not judged(check, np.array([right[0], np.nan]), a)
-
-
-def test_a_solution_that_is_slightly_off_is_rejected() -> None:
-    rng = np.random.default_rng(1)
-    a, b = rng.standard_normal((64, 64)), rng.standard_normal(64)
-    right = np.linalg.solve(a, b)
-    assert judged(checks.SolutionCheck(), right, a, b)
-    for spoiled in (right + 1e-9, right * (1 + 1e-10), right * np.nan, right * 0):
-        assert not judged(checks.SolutionCheck(), spoiled, a, b)
 
 
 @pytest.mark.parametrize("place", [0, 33, 40, 70])
@@ -90,7 +74,7 @@ def test_eigenvalues_rise_and_each_part_is_checked(n: int) -> None:
     assert judged(study.EigenvaluesCheck(), falling, a) == (n == 1)
 
 
-@pytest.mark.parametrize("n", [1, 2, 17, 64])
+@pytest.mark.parametrize("n", [1, 17])
 def test_every_single_element_of_an_exact_product_counts(n: int) -> None:
     rng = np.random.default_rng(n)
     a, b = rng.integers(-3, 4, (2, n, n)).astype(np.float32)
@@ -113,18 +97,12 @@ def test_a_product_in_half_the_digits_passes_only_as_one() -> None:
 
 
 @pytest.mark.parametrize("of", [checks.ZEROS, checks.IDENTITY, checks.UPPER])
-@pytest.mark.parametrize("place", [(0, 0), (2, 1), (1, 2)])
-def test_nan_is_as_far_off_as_can_be(of: int, place: tuple[int, int]) -> None:
-    x = np.eye(3)
-    x[place] = np.nan
-    assert np.isnan(checks.largest_off(x, of=of))
-    assert np.isnan(checks.largest_off(x, np.eye(3)))
-
-
-@needs_compilers()
-def test_the_kernel_of_the_checks_compiles() -> None:
-    facts = raw_facts(checks.SOURCE, "largest_off")
-    assert facts.spills == 0
+def test_nan_is_as_far_off_as_can_be(of: int) -> None:
+    for place in ((0, 0), (2, 1), (1, 2)):
+        x = np.eye(3)
+        x[place] = np.nan
+        assert np.isnan(checks.largest_off(x, of=of))
+        assert np.isnan(checks.largest_off(x, np.eye(3)))
 
 
 @pytest.mark.gpu
@@ -156,51 +134,12 @@ def test_numpy_takes_one_thread_and_then_all_of_them_again() -> None:
     assert cpu.blas().endswith(f", {before} threads")
 
 
-def test_another_library_than_openblas_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu, "libraries", lambda: iter(()))
-    cpu.openblas.cache_clear()
-    with pytest.raises(BackendError, match="does not come from OpenBLAS"), cpu.one_thread():
-        pass
-    cpu.openblas.cache_clear()
-
-
-# With NumPy in CuPy's place ---------------------------------------------------------------------------------
-
-
-def test_numpy_computes_in_double_precision_whatever_it_gets() -> None:
-    assert residuals.share_widened(64) == 1.0
-
-
-@pytest.fixture
-def kinds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The kinds of arithmetic that products were asked for."""
-    asked: list[int] = []
+def test_tf32_is_switched_off_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds: list[int] = []
     core = SimpleNamespace(
-        get_compute_type=lambda dtype: 1, set_compute_type=lambda dtype, kind: asked.append(kind)
+        get_compute_type=lambda dtype: 1, set_compute_type=lambda dtype, kind: kinds.append(kind)
     )
-    names = ("asarray", "linalg", "matmul", "concatenate", "stack")
-    fake = SimpleNamespace(**{name: getattr(np, name) for name in names}, asnumpy=np.asarray, _core=core)
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    return asked
-
-
-def test_residuals_of_both_sides_are_a_few_roundings(
-    kinds: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = study.Study.make_inputs
-    monkeypatch.setattr(
-        study.Study, "make_inputs", lambda plan, size, **options: made(plan, 48**2, **options)
-    )
-    monkeypatch.setattr(study, "svd_jacobi", lambda a: study.singular_values(np, a))
-    off = residuals.residuals()
-    assert len(off) == 16
-    assert all(0 < value < 100 for value in off.values())
-    assert off["qr_single_numpy"] < 1
-
-
-def test_tf32_is_switched_off_again(kinds: list[int]) -> None:
-    study.matmul_tf32(np.eye(2), np.eye(2))
-    assert kinds == [study.COMPUTE_TYPE_TF32, 1]
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(matmul=np.matmul, _core=core))
     with pytest.raises(ValueError, match="mismatch"):
         study.matmul_tf32(np.eye(2), np.eye(3))
-    assert kinds[-1] == 1
+    assert kinds == [study.COMPUTE_TYPE_TF32, 1]

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 
-from gpuguide.errors import ArgumentError
 from gpuguide.topics.maximum_cpu import kernels
 from gpuguide.topics.maximum_cpu.study import maximum_cpu
 
@@ -38,11 +37,6 @@ def test_threads_take_views_that_do_not_lie_in_one_piece() -> None:
     assert np.array_equal(out, np.maximum(a, b))
 
 
-def test_the_compiled_loops_let_go_of_python_s_lock() -> None:
-    """Else Python's threads would take turns, and their price would be told wrongly."""
-    assert kernels.loops.targetoptions["nogil"]
-
-
 @pytest.mark.parametrize("name", ["ufunc", "ufunc_new"])
 def test_the_compiled_ufunc_says_nothing_of_nan(name: str) -> None:
     """Compared with NaN, the CPU sets a flag that a ufunc would report as an invalid value."""
@@ -51,8 +45,3 @@ def test_the_compiled_ufunc_says_nothing_of_nan(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         maximum_cpu.variant(name).call(*arrays)
-
-
-def test_a_size_that_is_no_cube_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="there is none of 100"):
-        maximum_cpu.make_inputs(100, exact=False)

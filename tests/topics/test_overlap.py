@@ -1,4 +1,4 @@
-"""Chunks in streams: right results for any number of rows, the order that keeps buffers right, and spans."""
+"""Chunks in streams: right results for any number of rows, and spans of the timeline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from gpuguide.measure.study import Study
 from gpuguide.topics.overlap import study as overlap
 from gpuguide.topics.overlap import timeline
-from gpuguide.topics.overlap.kernels import in_chunks
 from gpuguide_docs.commands import cupy_by_numpy
 
 STUDIES = (overlap.overlap, overlap.changes, overlap.sums, overlap.chain)
@@ -49,58 +48,6 @@ def test_each_variant_is_right_for_any_number_of_rows(
         assert (x == before).all()
 
 
-def test_the_rounds_of_the_chain_halve_exactly() -> None:
-    half = overlap.half_turns_host()
-    assert np.unique(np.abs(half)).tolist() == [1 / 64]
-    assert (half @ half == np.eye(overlap.WIDTH) / 2).all()
-
-
-def test_all_of_the_weights_differ_from_a_constant_and_are_exact() -> None:
-    weights = overlap.weights_host()
-    assert (weights * 8 == np.round(weights * 8)).all()
-    assert np.abs(weights).max() == 1
-
-
-class Logged:
-    """A stream, or its arrays, that write down what is asked of them."""
-
-    def __init__(self, log: list[str], name: str, rows: int = 4) -> None:
-        self.log, self.name, self.rows = log, name, rows
-
-    def __len__(self) -> int:
-        return self.rows
-
-    def __getitem__(self, part: slice) -> Logged:
-        return self
-
-    def __enter__(self) -> None:
-        self.log.append(self.name)
-
-    def __exit__(self, *_: object) -> None:
-        self.log.append("end")
-
-    def set(self, x: Any) -> None:
-        self.log.append("in")
-
-    def dot(self, weights: Any, out: Any) -> None:
-        self.log.append("work")
-
-    def get(self, out: Any, blocking: bool) -> None:
-        assert not blocking
-        self.log.append("out")
-
-    def synchronize(self) -> None:
-        self.log.append(f"wait {self.name}")
-
-
-def test_all_of_a_chunk_goes_to_one_stream_and_nothing_waits_before_the_end() -> None:
-    log: list[str] = []
-    streams = [(Logged(log, f"s{i}"), Logged(log, "x"), Logged(log, "out")) for i in range(2)]
-    in_chunks(np.zeros((9, 1)), None, np.zeros((9, 1)), streams)
-    steps = ["in", "work", "out", "end"]
-    assert log == ["s0", *steps, "s1", *steps, "s0", *steps, "wait s0", "wait s1"]
-
-
 def test_a_span_begins_when_stream_and_engine_are_both_free() -> None:
     """The second chunk's stream is ready at once, but the first one is still being copied in."""
     steps = timeline.spans([[0, 2, 3, 4], [0, 4, 5, 7], [4, 6, 7, 9]])
@@ -109,9 +56,3 @@ def test_a_span_begins_when_stream_and_engine_are_both_free() -> None:
     assert steps[:, 1].tolist() == [[2, 3], [4, 5], [6, 7]]
     assert steps[:, 2].tolist() == [[3, 4], [5, 7], [7, 9]]
     assert (steps[:, :, 1] >= steps[:, :, 0]).all()
-
-
-def test_spans_follow_the_order_in_which_the_gpu_took_the_chunks() -> None:
-    """The third chunk was copied in before the second one."""
-    steps = timeline.spans([[0, 2, 3, 4], [0, 6, 7, 8], [0, 4, 5, 6]])
-    assert steps[:, 0].tolist() == [[0, 2], [4, 6], [2, 4]]

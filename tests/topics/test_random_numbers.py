@@ -1,7 +1,6 @@
-"""Random numbers: what the check accepts and rejects, threads with generators of their own, calls of CuPy."""
+"""Random numbers: what the check accepts and rejects, threads with generators of their own."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ def passes(x: np.ndarray, n: int | None = None) -> bool:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n", [0, 1, 2, 31, 5119, 5120, 10**6, 3 * 10**6 + 1])
+@pytest.mark.parametrize("n", [0, 1, 2, 5119, 5120, 10**6])
 def test_random_numbers_pass(n: int, dtype: type) -> None:
     assert passes(RNG.random(n, dtype=dtype))
 
@@ -81,36 +80,6 @@ def test_studies_reject_wrong_generators(value: float) -> None:
 
     with pytest.raises(MismatchError):
         replace(random_numbers.float64, variants=(host_variant(call),), baseline="").check_all([10_000])
-
-
-def test_the_calls_of_cupy_hand_on_length_and_dtype(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With NumPy's generators in the place of CuPy's."""
-    drawn = []
-
-    def generator(bits: str) -> np.random.Generator:
-        drawn.append(bits)
-        return np.random.default_rng(1)
-
-    monkeypatch.setattr(random_numbers, "cupy_generator", generator)
-    random = SimpleNamespace(random=lambda n, dtype: np.random.default_rng(2).random(n, dtype=dtype))
-    monkeypatch.setattr(random_numbers, "cp", SimpleNamespace(random=random))
-    for study in (random_numbers.float64, random_numbers.bits, random_numbers.float32):
-        for variant in study.variants:
-            if variant.needs_gpu:
-                x = variant.call(6000)
-                assert x.dtype == study.dtype
-                assert passes(x)
-    assert set(drawn) == {"XORWOW", "Philox4x3210", "MRG32k3a"}
-
-
-def test_errors_of_pi_are_those_of_random_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake = SimpleNamespace(random=np.random, float32=np.float32, count_nonzero=np.count_nonzero)
-    monkeypatch.setattr(random_numbers, "cp", fake)
-    monkeypatch.setattr(random_numbers, "PIECE", 3000)
-    errors = random_numbers.pi_errors(range(2, 6), 32)
-    assert errors.shape == (4, 32)
-    expected = np.sqrt(np.pi * (4 - np.pi) / 10.0 ** np.arange(2, 6))
-    np.testing.assert_allclose(np.sqrt((errors**2).mean(axis=1)), expected, rtol=0.5)
 
 
 @pytest.mark.gpu

@@ -1,8 +1,6 @@
-"""The segmented sieve in CUDA C++: emulated bit for bit, its plan, its checks; primesieve beside it."""
+"""The segmented sieve in CUDA C++: emulated bit for bit, its plan, its checks."""
 
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import isqrt
@@ -13,11 +11,11 @@ import pytest
 from spoiled import host_variant
 
 from compile_lane import needs_compilers, raw_facts
-from gpuguide.errors import BackendError, MismatchError
+from gpuguide.errors import MismatchError
 from gpuguide.machine.device import EXAMPLE_DEVICE
 from gpuguide.measure.session import current
 from gpuguide.topics.primes.reference import small_primes
-from gpuguide.topics.segmented_sieve import kernels, primesieve
+from gpuguide.topics.segmented_sieve import kernels
 from gpuguide.topics.segmented_sieve import study as sieves
 from kernel_emulator import needs_host_compiler
 from warp_emulator import EmulatedKernel
@@ -54,21 +52,21 @@ def shared_for(segment: int) -> int:
 
 
 @needs_host_compiler()
-@pytest.mark.parametrize("limit", LIMITS)
-def test_small_limits_are_right(kernel: EmulatedKernel, limit: int) -> None:
-    assert wrong_words(kernel, limit, 4, SHARED_BYTES) == []
+def test_small_limits_are_right(kernel: EmulatedKernel) -> None:
+    for limit in LIMITS:
+        assert wrong_words(kernel, limit, 4, SHARED_BYTES) == [], limit
 
 
 @needs_host_compiler()
-@pytest.mark.parametrize("odds", [1024, 2048, 16 * 1024, 32 * 1024, 48 * 1024])
-@pytest.mark.parametrize("offset", [-3, -1, 0, 1, 2, 3, 66])
+@pytest.mark.parametrize("odds", [1024, 16 * 1024, 48 * 1024])
+@pytest.mark.parametrize("offset", [-1, 0, 1, 3, 66])
 def test_ends_of_segments_and_of_blocks_are_right(kernel: EmulatedKernel, odds: int, offset: int) -> None:
     assert wrong_words(kernel, 2 * odds + offset, 2, shared_for(16 * 1024)) == []
 
 
 @needs_host_compiler()
-@pytest.mark.parametrize("limit", [997**2, 997**2 + 1, 10**6, 10**6 + 3, 1_048_574, 2**20 + 1, 1_194_649])
-@pytest.mark.parametrize(("sm_count", "segment"), [(20, 200_000), (3, 65_536), (1, 16_384)])
+@pytest.mark.parametrize("limit", [997**2, 997**2 + 1, 2**20 + 1, 1_194_649])
+@pytest.mark.parametrize(("sm_count", "segment"), [(20, 200_000), (1, 16_384)])
 def test_squares_primes_and_long_steps_are_right(
     kernel: EmulatedKernel, limit: int, sm_count: int, segment: int
 ) -> None:
@@ -90,25 +88,6 @@ def test_lanes_at_other_distances_find_the_same(tmp_path: Path, stretch: int) ->
     kernel = EmulatedKernel(source, "segmented", PARAMETERS, tmp_path)
     for limit in (1000, 2 * 16 * 1024 + 3, 997**2 + 1, 2**20 + 1):
         assert wrong_words(kernel, limit, 3, shared_for(16_384), threads=256) == []
-
-
-@needs_host_compiler()
-@pytest.mark.parametrize("place", range(3))
-def test_the_emulator_sees_a_spoiled_kernel(tmp_path: Path, place: int) -> None:
-    """A barrier that not all reach, a wheel without 23, and a step that begins one multiple late."""
-    old, new = (
-        ("__syncwarp();", "if (threadIdx.x % 32) __syncwarp();"),
-        (" | multiples<23>(i)", ""),
-        ("while (at > 0) at -= 3 * p;", "while (at > 3 * p) at -= 3 * p;"),
-    )[place]
-    source = kernels.SOURCE
-    assert source.count(old) == 1
-    spoiled = EmulatedKernel(source.replace(old, new), "segmented", PARAMETERS, tmp_path)
-    if place == 0:
-        with pytest.raises(AssertionError, match="barrier"):
-            wrong_words(spoiled, 10**5, 1, shared_for(16_384))
-    else:
-        assert wrong_words(spoiled, 10**5, 1, shared_for(16_384))
 
 
 @needs_compilers()
@@ -136,9 +115,9 @@ def n_base_primes(root: int) -> int:
     return small_primes(root + 1).size - 9
 
 
-@pytest.mark.parametrize("limit", [2, 1000, 10**6, 10**7, 10**8, 10**9, 2**30])
+@pytest.mark.parametrize("limit", [2, 1000, 10**7, 2**30])
 @pytest.mark.parametrize("sm_count", [1, 46, 132])
-@pytest.mark.parametrize("shared_bytes", [64 * 1024, 99 * 1024, 163 * 1024, SHARED_BYTES])
+@pytest.mark.parametrize("shared_bytes", [64 * 1024, SHARED_BYTES])
 def test_plans_cover_all_numbers_and_fit(limit: int, sm_count: int, shared_bytes: int) -> None:
     blocks, odds_per_block, segment = kernels.segment_plan(limit, sm_count, shared_bytes)
     assert 1 <= blocks <= sm_count
@@ -158,34 +137,22 @@ def by_trial(limit: int) -> list[int]:
     return [n for n in range(2, limit) if all(n % d for d in range(2, isqrt(n) + 1))]
 
 
-@pytest.mark.parametrize("limit", [0, 1, *LIMITS])
-def test_the_reference_has_a_bit_for_each_odd_prime(limit: int) -> None:
-    words = sieves.primes_in_words(limit)
-    assert words.shape == (sieves.n_words(limit) + 1,)
-    bits = np.unpackbits(words[:-1].view(np.uint8), bitorder="little")
-    assert (2 * np.flatnonzero(bits) + 1).tolist() == by_trial(limit)[1:]
-    assert words[-1] == len(by_trial(limit))
+def test_the_reference_has_a_bit_for_each_odd_prime() -> None:
+    for limit in (0, 1, *LIMITS):
+        words = sieves.primes_in_words(limit)
+        bits = np.unpackbits(words[:-1].view(np.uint8), bitorder="little")
+        assert (2 * np.flatnonzero(bits) + 1).tolist() == by_trial(limit)[1:]
+        assert words[-1] == len(by_trial(limit))
 
 
-@pytest.mark.parametrize("number", [2, 64, 97])
-def test_a_mismatch_names_the_number(number: int) -> None:
+@pytest.mark.parametrize(
+    ("word", "bit", "problem"), [(-1, 0, "there are 25"), (1, 0, "65 prime"), (1, 16, "97 not prime")]
+)
+def test_a_mismatch_names_the_number(word: int, bit: int, problem: str) -> None:
     out = sieves.primes_in_words(100)
-    if number == 2:
-        out[-1] -= 1
-        problem = "counts 24 primes below 100; there are 25"
-    else:
-        out[number // 64] ^= np.uint32(1 << (number % 64 // 2))
-        problem = {64: "calls 65 prime", 97: "calls 97 not prime"}[number]
+    out[word] ^= np.uint32(1 << bit)
     with pytest.raises(MismatchError, match=problem):
         sieves.WordsCheck().compare(out, 100)
-
-
-@pytest.mark.parametrize("n", [10**3, 10**6, 65, 66, 2, 1, 0])
-def test_the_smaller_limit_of_the_exact_check_has_an_answer_as_long(n: int) -> None:
-    for seed in range(20):
-        (limit,) = sieves.inputs(n, None, np.random.default_rng(seed), exact=True)
-        assert 0 <= limit <= n
-        assert sieves.n_words(limit) == sieves.n_words(n)
 
 
 @pytest.mark.parametrize("limit", [2, 841, 842, 1000, 10**5])
@@ -195,73 +162,15 @@ def test_marks_are_counted(limit: int) -> None:
     assert sieves.marks(limit) == sum(k % 3 > 0 for p in steps for k in range(5, (limit - 1) // p + 1, 2))
 
 
-# Counting, and primesieve -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("wrong", [-1, 0, 1, None])
-def test_the_study_of_counts_takes_the_right_one_only(wrong: int | None) -> None:
-    """A single number cannot be shifted; the next ones to it and an output that nobody wrote are rejected."""
-
+@pytest.mark.parametrize("wrong", [-1, 1, None])
+def test_a_count_that_is_off_or_that_nobody_wrote_is_rejected(wrong: int | None) -> None:
     def count(limit: int, out: np.ndarray) -> None:
         if wrong is not None:
             out[0] = len(by_trial(limit)) + wrong
 
     study = replace(sieves.count, variants=(host_variant(count),), baseline="")
-    if wrong == 0:
-        assert len(study.check_all([1000])) == 2
-        return
     with pytest.raises(MismatchError, match="there are 16"):
         study.check_all([1000])
-
-
-def test_without_primesieve_there_is_a_row_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(primesieve, "library", lambda: None)
-    names = ["primesieve", "primesieve_alone"]
-    results = sieves.count.run(quick=True, sizes=(100,), variants=names)
-    assert [cell.reason for cell in results.measurements] == [primesieve.missing()] * 2
-
-
-C_SOURCE = """
-unsigned long long primesieve_count_primes(unsigned long long a, unsigned long long b) { return b - a; }
-void primesieve_set_num_threads(int n) {}
-const char* primesieve_version(void) { return "12.3"; }
-"""
-
-
-@pytest.fixture
-def looked_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    primesieve.library.cache_clear()
-    yield monkeypatch
-    primesieve.library.cache_clear()
-
-
-@pytest.mark.skipif(shutil.which("cc") is None, reason="This needs a C compiler.")
-def test_the_library_that_was_brought_along_goes_first(
-    looked_for: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "sieve.c").write_text(C_SOURCE)
-    made = str(tmp_path / "libprimesieve.so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", made, str(tmp_path / "sieve.c")], check=True)
-    looked_for.setenv("GPUGUIDE_PRIMESIEVE", made)
-    out = np.zeros(1, np.uint32)
-    primesieve.primesieve(2**32, out)  # as unsigned 64-bit numbers
-    assert out[0] == 2**32 - 1
-    assert primesieve.which() == "primesieve 12.3"
-
-
-def test_a_library_that_cannot_be_loaded_is_named(looked_for: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "no_library.so").write_text("no library")
-    looked_for.setenv("GPUGUIDE_PRIMESIEVE", str(tmp_path / "no_library.so"))
-    with pytest.raises(BackendError, match=r"GPUGUIDE_PRIMESIEVE should name .*no_library\.so.* Unset it"):
-        primesieve.library()
-
-
-def test_an_empty_variable_names_no_library(looked_for: pytest.MonkeyPatch) -> None:
-    """As make sets it where nothing was brought along."""
-    looked_for.setenv("GPUGUIDE_PRIMESIEVE", "")
-    looked_for.setattr(primesieve, "find_library", lambda name: None)
-    assert primesieve.library() is None
-    assert "not installed" in primesieve.missing()
 
 
 @pytest.mark.gpu
@@ -278,11 +187,3 @@ def test_the_sieve_is_right_on_the_current_stream_of_a_gpu(stretch: int) -> None
             out = cp.full(right.shape, 0xDEADBEEF, cp.uint32)
             launch(limit, out)
             assert bool((out == cp.asarray(right)).all()), limit
-
-
-@pytest.mark.gpu
-@pytest.mark.slow
-def test_a_billion_numbers_are_sieved_right() -> None:
-    names = ["segmented", "stretch_24", "stretch_36", "with_copy"]
-    report = sieves.segmented.check_all((10**8, 10**9, 2**30), variants=names)
-    assert len(report) == 3 * 2 * len(names)

