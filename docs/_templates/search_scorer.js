@@ -12,8 +12,9 @@ var Scorer = {
       const named = kind === "object" && score >= Scorer.objNameMatch && /_|[a-z][A-Z]/.test(last);
       return named ? 3000 + score : score;
     }
-    // Pages of the sections stand in folders; beside them are the glossary, the method and what contributors read.
-    return (docname.includes("/") ? 2000 : 1000) + score + Scorer.about(docname);
+    // Pages of the sections stand in folders; beside them are the glossary, the method and what contributors read. When
+    // something goes wrong is for readers, too.
+    return (docname.includes("/") || docname === "symptoms" ? 2000 : 1000) + score + Scorer.about(docname);
   },
   // Sphinx counts a word that a page is about like one that it mentions. The index says more (show/theme.py).
   about: (docname) => {
