@@ -108,6 +108,7 @@ html_theme_options = {
 html_sidebars = {
     "index": [],
     "glossary": [],
+    "symptoms": [],
     "method": [],
     "results": [],
     "look_into_a_recording": [],

@@ -162,6 +162,11 @@ PROBLEMS: dict[str, tuple[Facts, str, tuple[str, ...]]] = {
         "CuPy",
         ("libcudart.so.12", INSTALL_13),
     ),
+    "a message of the table of symptoms": (
+        replace(HEALTHY, cupy_kernel="RuntimeError: CuPy failed to load libnvrtc.so.13: OSError"),
+        "CuPy",
+        ("first kernel fails", "without NVIDIA's compiler", "[ctk]", INSTALL_13),
+    ),
     "a Linux driver inside WSL 2": (
         replace(NO_DEVICE, wsl=True),
         "Driver",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 # Bottom up; rooms of one line do not know each other. A room is a folder, or a file of its own.
 ROOMS = (
     ("gpuguide.errors", "gpuguide.version"),
-    ("gpuguide.machine", "gpuguide.results", "gpuguide.tracer"),
+    ("gpuguide.machine", "gpuguide.results", "gpuguide.symptoms", "gpuguide.tracer"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
     ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gpuguide.machine.backends import release
 from gpuguide.machine.installation import COMPILERS, LINKERS, Facts, Version, gather
+from gpuguide.symptoms import in_message, symptom
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,6 +54,10 @@ def examine(facts: Facts) -> tuple[Diagnosis, ...]:
         cause, cure, command = (
             text.format_map(words) for text in (finding.cause, finding.cure, finding.command)
         )
+        if finding.message and (row := in_message(getattr(facts, finding.message))):
+            cause, cure = f"{cause} {_plain(row.cause)}", _plain(row.cure)
+            # What has to be installed depends on this computer.
+            command = (command or row.command) if row.command else ""
         cure = cure[:1].upper() + cure[1:]
         diagnoses.append(Diagnosis(finding.subject, status, cause, cure, command))
     return tuple(diagnoses)
@@ -122,7 +127,10 @@ def _parts(facts: Facts) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Finding:
-    """A row of the table; `_words` fills the braces. A last resort follows no problem of a row above."""
+    """A row of the table; `_words` fills the braces. A last resort follows no problem of a row above.
+
+    Where the fact `message` has the words of a known symptom, cause and cure are those of that symptom.
+    """
 
     subject: str
     status: Literal["note", "problem"]
@@ -131,6 +139,16 @@ class _Finding:
     cure: str = "Run:"
     command: str = "{install}"
     last_resort: bool = False
+    message: str = ""
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "'")
+
+
+def _of_symptom(name: str) -> tuple[str, str, str]:
+    row = symptom(name)
+    return _plain(row.cause), _plain(row.cure), row.command
 
 
 _FINDINGS = (
@@ -138,11 +156,7 @@ _FINDINGS = (
         "Driver",
         "problem",
         lambda f: f.wsl and f.sees_none,
-        "It answers, but CUDA sees no GPU. Inside WSL 2, a Linux driver hides that of Windows, which lies in "
-        "/usr/lib/wsl/lib.",
-        "As a test, run 'LD_LIBRARY_PATH=/usr/lib/wsl/lib gpuguide doctor'. If it finds the GPU, remove the "
-        "Linux driver and restart with 'wsl --shutdown'. On Ubuntu:",
-        'sudo apt purge "libnvidia-compute-*"',
+        *_of_symptom("wsl"),
     ),
     _Finding(
         "Driver",
@@ -188,8 +202,7 @@ _FINDINGS = (
         lambda f: (
             "numba-cuda" in f.packages and release(f.packages.get("numpy", "")) >= (2, 5) and not f.simulator
         ),
-        "numba-cuda does not work with NumPy 2.5, and will not.",
-        command='pip install "numpy<2.5"',
+        *_of_symptom("numpy-too-new"),
     ),
     _Finding(
         "CuPy",
@@ -205,6 +218,7 @@ _FINDINGS = (
         lambda f: bool(f.cupy_error),
         "It cannot be imported ({cupy_error}).",
         "In a new environment, run:",
+        message="cupy_error",
     ),
     _Finding(
         "CuPy",
@@ -218,15 +232,14 @@ _FINDINGS = (
         "problem",
         lambda f: f.system == "win32" and bool(f.odd_path) and f.cupy_kernel not in ("", "ok"),
         "It compiles no kernel. NVIDIA's compiler may fail on paths with letters outside ASCII: {odd_path}.",
-        r"Set CUPY_CACHE_DIR, TEMP and TMP to a folder such as C:\cupy. If Python's environment has such a "
-        "path, too, make a new one elsewhere.",
+        _plain(symptom("letters-in-paths").cure),
         "",
     ),
     _Finding(
         "CuPy",
         "problem",
         lambda f: "vector_types.h" in f.cupy_kernel,
-        "It compiles no kernel, because it does not find CUDA's header files (vector_types.h).",
+        _plain(symptom("header-files").cause),
         "{ctk}Run:",
     ),
     _Finding(
@@ -242,6 +255,7 @@ _FINDINGS = (
         lambda f: bool(f.numba_error) and release(f.packages.get("numpy", "")) < (2, 5),
         "{numba_error}",
         "In a new environment, run:",
+        message="numba_error",
     ),
     _Finding(
         "Numba",
@@ -286,25 +300,28 @@ _FINDINGS = (
         "problem",
         lambda f: f.cupy_kernel not in ("", "ok"),
         "Its first kernel fails ({cupy_kernel}).",
-        "Where the guide's page Install does not name this message, try a new environment:",
+        "Try a new environment:",
         last_resort=True,
+        message="cupy_kernel",
     ),
     _Finding(
         "Numba",
         "problem",
         lambda f: f.numba_kernel not in ("", "ok"),
         "Its first kernel fails ({numba_kernel}).",
-        "Where the guide's page Install does not name this message, try a new environment:",
+        "Try a new environment:",
         last_resort=True,
+        message="numba_kernel",
     ),
     _Finding(
         "GPU",
         "problem",
         lambda f: bool(f.gpu_error),
         "CUDA cannot use it ({gpu_error}).",
-        "Check that 'nvidia-smi' lists it. A container needs --gpus all (Docker) or --nv (Apptainer).",
+        _plain(symptom("no-device").cure),
         "",
         last_resort=True,
+        message="gpu_error",
     ),
     _Finding(
         "GPU",

@@ -70,6 +70,7 @@ def _pages():
         "results.html",
         "gallery/index.html",
         "glossary.html",
+        "symptoms.html",
         "method.html",
         "api/index.html",
         *gallery,

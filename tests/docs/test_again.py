@@ -12,8 +12,8 @@ from mini_project import MACHINE, Project
 
 from gpuguide.recordings import store as recordings
 from gpuguide.recordings.fresh_starts import read_fresh_starts
-from gpuguide_docs.record import again
-from gpuguide_docs.record.again import Reading, compare, leave_one_out, shortcomings
+from gpuguide_docs.record import again, trials
+from gpuguide_docs.record.trials import Reading, compare, leave_one_out, shortcomings
 
 
 def reading(what="page: study[four, 10^3]", clock="device", start="a", median_s=1e-3, spread=0.0):
@@ -122,7 +122,7 @@ def test_what_was_recorded_elsewhere_is_held_against_the_ranges(
     mini, tmp_path, monkeypatch, capsys, factor, code
 ):
     _, recording = mini
-    monkeypatch.setattr(again, "LEAST_MEDIANS", 4)
+    monkeypatch.setattr(trials, "LEAST_MEDIANS", 4)
     recordings.add(run_of(recording, "d", factor, 24), tmp_path / "kept")
     assert again.main(["toy", "--recorded", str(tmp_path / "kept")]) == code
     printed = capsys.readouterr().out
@@ -138,14 +138,14 @@ def test_a_recording_of_another_day_is_compared_with_the_ranges_before_it(mini):
     root = project.layout.recorded
     former = {"toy": recordings.load("toy", MACHINE, root)}
     recordings.add(run_of(recording, "d", 1.01, 4), root)
-    again.keep_recorded(root, MACHINE, former)
+    trials.keep_recorded(root, MACHINE, former)
     assert read_fresh_starts(root / MACHINE) == (), "of the same day"
     recordings.add(run_of(recording, "e", 1.01, 24), root)
-    again.keep_recorded(root, MACHINE, former)
+    trials.keep_recorded(root, MACHINE, former)
     (row,) = read_fresh_starts(root / MACHINE)
     assert (row.start, row.day, row.recorded_on) == ("e", "2026-01-02", ("2026-01-01",))
     assert row.share("host") == 1
-    again.keep_recorded(root, MACHINE, former)
+    trials.keep_recorded(root, MACHINE, former)
     assert read_fresh_starts(root / MACHINE) == (row,), "a page counts once"
 
 

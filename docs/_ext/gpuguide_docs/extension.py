@@ -34,6 +34,7 @@ MODULES = (
     "show.ladder",
     "show.exercises",
     "show.study",
+    "show.symptoms",
     "show.pictures",
     "show.theme",
     "downloads.downloads",

@@ -16,6 +16,7 @@ from sphinx.errors import ExtensionError
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.recordings import harness
+from gpuguide.symptoms import PATH, symptoms
 from gpuguide_docs.lint.prose import Paragraph, markdown_paragraphs
 from gpuguide_docs.lint.rules import PageText, Problem, Recorded, page_problems, recorded, typed_figures
 from gpuguide_docs.pages.layout import Layout
@@ -71,6 +72,7 @@ def other_problems(layout: Layout) -> list[Report]:
     prose = {
         path: markdown_paragraphs(path.read_text(encoding="utf-8")) for path in markdown if path.exists()
     }
+    prose[PATH] = [Paragraph(0, text) for row in symptoms() for text in (row.cause, row.cure, row.more)]
     prose |= {path: list(_comments(path)) for path in sorted((package / "topics").rglob("*.py"))}
     reports = []
     for path, paragraphs in prose.items():

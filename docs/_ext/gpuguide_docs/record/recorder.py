@@ -20,6 +20,7 @@ from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
 from gpuguide_docs.record.needs import Machine, lacking, this_machine
 from gpuguide_docs.record.process import Outcome, run_process
 from gpuguide_docs.record.provenance import commit_of, start_of_recording
+from gpuguide_docs.record.trials import keep_recorded
 
 if TYPE_CHECKING:
     from gpuguide.recordings.recording import Recording
@@ -301,8 +302,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 128 + int(interruption.args[0])
     print(_summary(course))
     if not (arguments.into or arguments.quick):
-        from gpuguide_docs.record.again import keep_recorded
-
         keep_recorded(layout.recorded, machine, former)
         recordings.renew_spread(machine, layout.recorded)
     if course.left_out:
