@@ -56,7 +56,6 @@ def markup_left(words):
 
 WRITTEN_OUT = (
     "21 November 2026 (run 2026-11-21-c0ffee). Yours will differ.",
-    f'pip install "gpuguide @ {URL}/_static/wheels/gpuguide-',
     "| elements | 256 | 2¹⁶ | gain over the row above |",
     "| halves | 4.0 µs | 200 µs | 2.0× |",
     "## Two halves\nFewer conflicts. [measured]",
@@ -112,7 +111,7 @@ def test_an_exercise_becomes_a_cell_to_edit_and_one_to_run(notebook):
 
 def test_the_first_cell_says_how_to_install(built):
     needs = Site(built.layout).page("toy").needs
-    assert "you need no GPU, only the package" in text(built)
+    assert "you need no GPU, only the package, which the first cell installs" in text(built)
     assert "you need 2 NVIDIA GPUs" in text(built, needs=replace(needs, gpus=2))
     one = replace(needs, gpus=1)
     assert re.search(
@@ -122,6 +121,15 @@ def test_the_first_cell_says_how_to_install(built):
     (wheel,) = re.findall(r"Download `(gpuguide-[\d.]+-py3-none-any\.whl)`", plain)
     assert f'pip install "./{wheel}[cuda13]"' in plain
     assert URL not in plain
+
+
+def test_a_site_with_an_address_installs_first(notebook, built):
+    wheel = rf'"gpuguide @ {URL}/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"'
+    assert re.search(rf"^%pip install --quiet {wheel}$", notebook.cells[0].source, re.MULTILINE)
+    script = (built.layout.docs / DOWNLOADS / "pictures.py").read_text(encoding="utf-8")
+    assert re.match(rf"# %%\n# First: pip install {wheel}\n", script)
+    guide = Site(built.layout)
+    assert "%pip" not in "".join(cell.text for cell in page_cells(guide, guide.page("toy"), ""))
 
 
 def test_a_page_that_does_without_the_package_asks_for_cupy_alone(recordable):
