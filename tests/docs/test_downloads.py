@@ -185,6 +185,14 @@ def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template)
     assert ran.code == 0, ran.output
 
 
+def test_a_course_that_takes_too_long_is_a_warning(built_template):
+    project = built_template.restored()
+    project.edit("docs/other.rst", "syllabus:: 60", "syllabus:: 20")
+    ran = project.build()
+    assert ran.code == 1
+    assert re.search(r"other\.rst:\d+: WARNING: this syllabus takes \d+ minutes, and has 20", ran.output)
+
+
 def test_a_mistyped_name_is_a_warning_and_no_crash(built_template):
     project = built_template.restored()
     project.edit("examples/start/toy.py", "More.", "More.\n#\n# .. results:: sumz")

@@ -34,6 +34,7 @@ MODULES = (
     "show.ladder",
     "show.exercises",
     "show.study",
+    "show.syllabus",
     "show.pictures",
     "show.theme",
     "downloads.downloads",
