@@ -41,6 +41,12 @@ def code_of(cells):
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
+def code_to_run(path):
+    """What a notebook runs once the package is installed, as it is here."""
+    code = code_of(nbformat.read(path, as_version=4).cells)
+    return [cell for cell in code if "\n%pip install" not in cell]
+
+
 def text(project, url=URL, **changes):
     """What the miniature page `toy` is in words."""
     guide = Site(project.layout)
@@ -253,13 +259,7 @@ def test_every_notebook_runs_without_a_gpu(tmp_path):
     pytest.importorskip("IPython", reason="IPython is not installed here")
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        input=json.dumps(
-            {
-                path.stem: code_of(nbformat.read(path, as_version=4).cells)
-                for path in NOTEBOOKS
-                if path.stem != NEEDS_CUPY
-            }
-        ),
+        input=json.dumps({path.stem: code_to_run(path) for path in NOTEBOOKS if path.stem != NEEDS_CUPY}),
         capture_output=True,
         text=True,
         timeout=300,
@@ -276,7 +276,7 @@ def test_every_notebook_runs_without_a_gpu(tmp_path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_runs_on_a_gpu(path, tmp_path):
     script = tmp_path / f"{path.stem}.py"
-    script.write_text("\n\n".join(code_of(nbformat.read(path, as_version=4).cells)), encoding="utf-8")
+    script.write_text("\n\n".join(code_to_run(path)), encoding="utf-8")
     environment = {**os.environ, "MPLBACKEND": "agg"}
     ran = subprocess.run(
         [sys.executable, str(script)],
