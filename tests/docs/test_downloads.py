@@ -193,7 +193,7 @@ def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template)
 
 def test_a_course_that_takes_too_long_is_a_warning(built_template):
     project = built_template.restored()
-    project.edit("docs/other.rst", "syllabus:: 60", "syllabus:: 20")
+    project.edit("docs/other.rst", "syllabus:: 90", "syllabus:: 20")
     ran = project.build()
     assert ran.code == 1
     assert re.search(r"other\.rst:\d+: WARNING: this syllabus takes \d+ minutes, and has 20", ran.output)

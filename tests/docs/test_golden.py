@@ -83,8 +83,16 @@ SHOWN = {
     "a course, whose minutes are added up": (
         "other",
         (
-            *("From What Minutes 0:00 Toy sums 1 0:01 Break 10 0:11 Pictures", "Exercise: Add one 5"),
-            *("Exercise: Add two 5", "Questions, and time to spare", "Afterwards, participants can Toy sums"),
+            *(
+                "From What Minutes 0:00 Toy sums 1 0:01 Break 10 0:11 Pictures",
+                "Exercise: Add one 5",
+            ),
+            *(
+                "Exercise: Add two 5",
+                "Questions, and time to spare",
+                "1:30 End",
+                "Afterwards, participants can Toy sums",
+            ),
         ),
     ),
     "what a page takes and needs": ("pictures", ("min, exercise 5 min · after Toy sums · needs no GPU",)),

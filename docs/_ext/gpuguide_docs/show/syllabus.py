@@ -67,7 +67,7 @@ class Syllabi(SphinxPostTransform):
         for place in list(self.document.findall(syllabus_node)):
             at, rows = 0, []
             for shown, minutes in self._items(place):
-                rows.append(_row(f"{at // 60}:{at % 60:02}", shown, minutes))
+                rows.append(_row(at, shown, str(minutes)))
                 at += minutes
             left = place["minutes"] - at
             if left < 0:
@@ -76,7 +76,8 @@ class Syllabi(SphinxPostTransform):
                     *(at, place["minutes"]),
                     location=place,
                 )
-            rows.append(_row(f"{at // 60}:{at % 60:02}", nodes.Text("Questions, and time to spare"), left))
+            rows.append(_row(at, nodes.Text("Questions, and time to spare"), str(left)))
+            rows.append(_row(at + left, nodes.Text("End"), ""))
             group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in (10, 75, 15)), cols=3)
             group += nodes.thead("", nodes.row("", *(_entry(nodes.Text(text)) for text in _HEADINGS)))
             group += nodes.tbody("", *rows)
@@ -95,8 +96,8 @@ class Syllabi(SphinxPostTransform):
                 yield link, exercise.minutes
 
 
-def _row(at: str, shown: nodes.Node, minutes: int) -> nodes.row:
-    return nodes.row("", *map(_entry, (nodes.Text(at), shown, nodes.Text(str(minutes)))))
+def _row(at: int, shown: nodes.Node, minutes: str) -> nodes.row:
+    return nodes.row("", *map(_entry, (nodes.Text(f"{at // 60}:{at % 60:02}"), shown, nodes.Text(minutes))))
 
 
 def _entry(content: nodes.Node) -> nodes.entry:
