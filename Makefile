@@ -14,6 +14,7 @@ RECORDED ?=
 LEAVE_ONE_OUT ?=
 SAME ?=
 NEW ?=
+SPHINXOPTS ?=
 OUT := docs/_build
 # Brought along by `make wheelhouse`; elsewhere the topic looks for an installed one.
 export GPUGUIDE_PRIMESIEVE ?= $(wildcard $(CURDIR)/.whl/lib/libprimesieve.so)
@@ -27,7 +28,7 @@ WHEEL := $(OUT)/wheel/ready
 # some tests wait for a browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 AXE_VERSION := 4.14.1
-SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees
+SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees $(SPHINXOPTS)
 
 # Where an environment forbids Python to keep compiled modules, each of the tests' many processes would compile
 # Sphinx and the rest anew.

@@ -74,6 +74,9 @@ sphinx_gallery_conf = gallery_conf(LAYOUT)
 # Where the site is served, such as "https://guide.example.org". Downloads install from there and link there.
 # Nothing else names an address of the guide: while this is empty none is shown.
 gpuguide_site_url = ""
+# The repository on GitHub ("owner/name") whose branch `notebooks` holds the notebooks: Colab opens none from
+# a site. With this and the address above, "open in Colab" stands beside "notebook".
+gpuguide_notebook_repository = ""
 
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
@@ -113,6 +116,7 @@ html_sidebars = {
     "results": [],
     "look_into_a_recording": [],
     "practice/puzzles": [],
+    "teach": [],
 }
 # Readers paste what they copy, and a prompt is no code.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WORKFLOW = ".github/workflows/ci.yml"
 HOOKS = ".pre-commit-config.yaml"
 TEXTS = ("README.md", "CONTRIBUTING.md", "docs/contribute.md", "docs/architecture.md")
-PAPERS = (*TEXTS, WORKFLOW, HOOKS)
+PAPERS = (*TEXTS, WORKFLOW, ".github/workflows/publish.yml", HOOKS)
 TOP_FOLDERS = ("docs/", "examples/", "src/", "tests/", ".github/")
 #: Made by a build, so not there in a fresh clone.
 BUILT = ("docs/_build/",)

@@ -41,6 +41,12 @@ def code_of(cells):
     return [cell.source for cell in cells if cell.cell_type == "code"]
 
 
+def code_to_run(path):
+    """What a notebook runs once the package is installed, as it is here."""
+    code = code_of(nbformat.read(path, as_version=4).cells)
+    return [cell for cell in code if "\n%pip install" not in cell]
+
+
 def text(project, url=URL, **changes):
     """What the miniature page `toy` is in words."""
     guide = Site(project.layout)
@@ -56,7 +62,6 @@ def markup_left(words):
 
 WRITTEN_OUT = (
     "21 November 2026 (run 2026-11-21-c0ffee). Yours will differ.",
-    f'pip install "gpuguide @ {URL}/_static/wheels/gpuguide-',
     "| elements | 256 | 2¹⁶ | gain over the row above |",
     "| halves | 4.0 µs | 200 µs | 2.0× |",
     "## Two halves\nFewer conflicts. [measured]",
@@ -112,7 +117,7 @@ def test_an_exercise_becomes_a_cell_to_edit_and_one_to_run(notebook):
 
 def test_the_first_cell_says_how_to_install(built):
     needs = Site(built.layout).page("toy").needs
-    assert "you need no GPU, only the package" in text(built)
+    assert "you need no GPU, only the package, which the first cell installs" in text(built)
     assert "you need 2 NVIDIA GPUs" in text(built, needs=replace(needs, gpus=2))
     one = replace(needs, gpus=1)
     assert re.search(
@@ -122,6 +127,15 @@ def test_the_first_cell_says_how_to_install(built):
     (wheel,) = re.findall(r"Download `(gpuguide-[\d.]+-py3-none-any\.whl)`", plain)
     assert f'pip install "./{wheel}[cuda13]"' in plain
     assert URL not in plain
+
+
+def test_a_site_with_an_address_installs_first(notebook, built):
+    wheel = rf'"gpuguide @ {URL}/_static/wheels/gpuguide-[\d.]+-py3-none-any\.whl"'
+    assert re.search(rf"^%pip install --quiet {wheel}$", notebook.cells[0].source, re.MULTILINE)
+    script = (built.layout.docs / DOWNLOADS / "pictures.py").read_text(encoding="utf-8")
+    assert re.match(rf"# %%\n# First: pip install {wheel}\n", script)
+    guide = Site(built.layout)
+    assert "%pip" not in "".join(cell.text for cell in page_cells(guide, guide.page("toy"), ""))
 
 
 def test_a_page_that_does_without_the_package_asks_for_cupy_alone(recordable):
@@ -175,6 +189,14 @@ def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template)
     assert (folder / "pictures.ipynb").exists()
     ran = project.run(str(folder / "toy.py"), MPLBACKEND="agg")
     assert ran.code == 0, ran.output
+
+
+def test_a_course_that_takes_too_long_is_a_warning(built_template):
+    project = built_template.restored()
+    project.edit("docs/other.rst", "syllabus:: 90", "syllabus:: 20")
+    ran = project.build()
+    assert ran.code == 1
+    assert re.search(r"other\.rst:\d+: WARNING: this syllabus takes \d+ minutes, and has 20", ran.output)
 
 
 def test_a_mistyped_name_is_a_warning_and_no_crash(built_template):
@@ -237,13 +259,7 @@ def test_every_notebook_runs_without_a_gpu(tmp_path):
     pytest.importorskip("IPython", reason="IPython is not installed here")
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        input=json.dumps(
-            {
-                path.stem: code_of(nbformat.read(path, as_version=4).cells)
-                for path in NOTEBOOKS
-                if path.stem != NEEDS_CUPY
-            }
-        ),
+        input=json.dumps({path.stem: code_to_run(path) for path in NOTEBOOKS if path.stem != NEEDS_CUPY}),
         capture_output=True,
         text=True,
         timeout=300,
@@ -260,7 +276,7 @@ def test_every_notebook_runs_without_a_gpu(tmp_path):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_notebook_runs_on_a_gpu(path, tmp_path):
     script = tmp_path / f"{path.stem}.py"
-    script.write_text("\n\n".join(code_of(nbformat.read(path, as_version=4).cells)), encoding="utf-8")
+    script.write_text("\n\n".join(code_to_run(path)), encoding="utf-8")
     environment = {**os.environ, "MPLBACKEND": "agg"}
     ran = subprocess.run(
         [sys.executable, str(script)],

@@ -93,8 +93,8 @@ def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
     notebook = json.loads((folded.layout.gallery / "downloads" / "toy.ipynb").read_text())
     cells = [(cell["cell_type"], "".join(cell["source"])) for cell in notebook["cells"]]
     code = [source for kind, source in cells if kind == "code"]
-    assert code[1].startswith("# wrong: Sums <by hand>, *slowly*\nimport numpy as np")
-    assert code[2].startswith("# The study\nfrom gpuguide.topics.toy")
+    assert code[2].startswith("# wrong: Sums <by hand>, *slowly*\nimport numpy as np")
+    assert code[3].startswith("# The study\nfrom gpuguide.topics.toy")
     assert "plot_time" in code[-1], "the study runs before the chart that needs it"
     assert any("runs. [not tested]\n\n> **Try it.** Add *five* numbers." in source for _, source in cells)
     assert not any("<details>" in source for _, source in cells)

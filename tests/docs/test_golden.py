@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from mini_project import MACHINE, Project, tree, words_of
@@ -73,7 +74,26 @@ SHOWN = {
     "how to install": ("other", ('pip install "gpuguide[cuda13] @ https://guide.example/_static/wheels/',)),
     "where and when it was measured": (
         "toy",
-        ("A sum is", "1 min · needs no GPU | measured on A CPU", "2026, results checked, details | notebook"),
+        (
+            "A sum is",
+            "1 min · needs no GPU | measured on A CPU",
+            "2026, results checked, details | notebook · open in Colab · script",
+        ),
+    ),
+    "a course, whose minutes are added up": (
+        "other",
+        (
+            *(
+                "From What Minutes 0:00 Toy sums 1 0:01 Break 10 0:11 Pictures",
+                "Exercise: Add one 5",
+            ),
+            *(
+                "Exercise: Add two 5",
+                "Questions, and time to spare",
+                "1:30 End",
+                "Afterwards, participants can Toy sums",
+            ),
+        ),
     ),
     "what a page takes and needs": ("pictures", ("min, exercise 5 min · after Toy sums · needs no GPU",)),
     "the same of a page written by hand": ("live", ("1 min · needs no GPU",)),
@@ -215,6 +235,16 @@ def test_pages_that_use_a_function_are_known(built):
     seen = json.loads((built.layout.gallery / "backreferences" / "backreferences_all.json").read_text())
     assert any(name.endswith("plot_time") for name in seen)
     assert any(name.endswith("Results") for name in seen), sorted(seen)
+
+
+def test_colab_opens_the_notebook_that_the_zip_holds(built, source):
+    names = ZipFile(built.html / "_static" / "notebooks.zip").namelist()
+    assert names == ["start/toy.ipynb", "later/pictures.ipynb"]
+    opened = "https://colab.research.google.com/github/somebody/guide/blob/notebooks/"
+    assert [f'href="{opened}{name}"' in source(page) for name, page in zip(names, PAGES, strict=False)] == [
+        True,
+        True,
+    ]
 
 
 def test_a_live_page_becomes_a_notebook_without_outputs(built, source):

@@ -35,6 +35,7 @@ MODULES = (
     "show.exercises",
     "show.study",
     "show.symptoms",
+    "show.syllabus",
     "show.pictures",
     "show.theme",
     "downloads.downloads",

@@ -10,6 +10,7 @@ extensions = ["myst_nb", "sphinx_gallery.gen_gallery", "gpuguide_docs.extension"
 sphinx_gallery_conf = gallery_conf(Layout(Path(__file__).parent))
 exclude_patterns = ["_build", "_ext", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/downloads"]
 gpuguide_site_url = "https://guide.example"
+gpuguide_notebook_repository = "somebody/guide"
 html_theme = "basic"
 html_copy_source = False
 html_last_updated_fmt = None

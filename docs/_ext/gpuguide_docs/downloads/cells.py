@@ -35,6 +35,7 @@ pip install "cupy-cuda13x[ctk]" "cuda-toolkit<13.1"
 ```
 
 If `nvidia-smi` shows CUDA 12, install `"cupy-cuda12x[ctk]"` instead. On Colab, CuPy is already installed."""
+_INSTALL = "# Run this cell first: it installs gpuguide from the site of the guide."
 _YOUR_OWN = """\
 ## Time a version of your own
 
@@ -63,16 +64,18 @@ _NOT_TEXT = re.compile(r"\A---\n.*?\n---\n|^:::\{container\} gg-byline\n.*?\n:::
 
 
 def page_cells(site: Site, page: Page, url: str) -> list[Piece]:
-    """Turn a page into the cells of its notebook."""
+    """Turn a page into the cells of its notebook; a site with an address installs the package from there."""
     body = joined(_PageCells(site, page, url).pieces())
     if not any(_USES_THE_PACKAGE.search(piece.text) for piece in body if piece.kind == "code"):
         # A page that does not use the package must not ask for it in its download.
         return [Piece("markdown", f"{_introduction(site, page, url)}\n\n{_WITH_CUPY}"), *body]
-    intro = Piece("markdown", f"{_introduction(site, page, url)}\n\n{_installation(page.needs.gpus, url)}")
+    intro = f"{_introduction(site, page, url)}\n\n{_installation(page.needs.gpus, url)}"
     names = ", ".join(f'"{name}"' for name in page.exercises)
     skip = "# Without a GPU: skips what needs one\nimport gpuguide.exercises\n\n"
     skip += f"gpuguide.exercises.skip_without_gpu({names})"
-    return [intro, *([Piece("code", skip)] if page.needs.gpus else []), Piece("code", _IMPORTS), *body]
+    skipping = [Piece("code", skip)] if page.needs.gpus else []
+    head = [*_install_cell(url), Piece("markdown", intro)]
+    return [*head, *skipping, Piece("code", _IMPORTS), *body]
 
 
 def live_page_cells(site: Site, docname: str, url: str) -> list[Piece]:
@@ -86,7 +89,14 @@ def live_page_cells(site: Site, docname: str, url: str) -> list[Piece]:
         for at, part in parts
     ]
     intro = f"This is a page of gpuguide, GPU programming in Python, measured.\n\n{_installation(0, url)}"
-    return [Piece("markdown", intro), *joined(body)]
+    return [*_install_cell(url), Piece("markdown", intro), *joined(body)]
+
+
+def _install_cell(url: str) -> list[Piece]:
+    """Install the package where the site's address is known; CuPy is left as it is."""
+    command = pip_command(url)
+    quiet = command.replace("pip install", "%pip install --quiet")
+    return [Piece("code", f"{_INSTALL}\n{quiet}", script=f"# First: {command}")] if url else []
 
 
 def _introduction(site: Site, page: Page, url: str) -> str:
@@ -102,11 +112,13 @@ def _introduction(site: Site, page: Page, url: str) -> str:
 
 def _installation(gpus: int, url: str) -> str:
     needed = {0: "no GPU, only", 1: "an NVIDIA GPU and"}.get(gpus, f"{gpus} NVIDIA GPUs and")
+    text = f"To run it you need {needed} the package"
+    if url and not gpus:
+        return f"{text}, which the first cell installs."
     wheel = wheel_path().rpartition("/")[2]
     served = f". Download `{wheel}` on the guide's page *Install*. In the folder that holds it, run:"
-    served = ", which only the guide's own site serves:" if url else served
-    text = f"To run it you need {needed} the package{served}\n\n"
-    text += f"```\n{pip_command(url, 'cuda13' if gpus else '')}\n```"
+    first = ", which the first cell installs. That is enough on Colab. With a GPU of your own, run instead:"
+    text += f"{first if url else served}\n\n```\n{pip_command(url, 'cuda13' if gpus else '')}\n```"
     if gpus:
         text += "\n\nWrite `cuda12` for `cuda13` if `nvidia-smi` shows CUDA 12. Without a GPU, leave out "
         text += "`[cuda13]` and run all cells: those that need a GPU are skipped, and exercises need none."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from sphinx import addnodes
 from sphinx.util import logging
@@ -54,7 +55,7 @@ def _lesson(app: Sphinx, site: Site, document: nodes.document) -> dict[str, str]
     if page and page.format == "script" and page.script(site.layout).exists():
         cells = page_cells(site, page, url)
         return {
-            f"{page.name}.ipynb": notebook_text(cells, page.name),
+            f"{page.name}.ipynb": notebook_text(cells, page.name, gpu=bool(page.needs.gpus)),
             f"{page.name}.py": script_text(cells),
         }
     name = PurePosixPath(docname).name
@@ -82,6 +83,25 @@ def _sweep(app: Sphinx, env: BuildEnvironment) -> None:
             path.unlink()
 
 
+def _pack(app: Sphinx, error: Exception | None) -> None:
+    """Pack all notebooks into one file and all drawings into another, each with the licence."""
+    if error or app.builder.name != "html":
+        return
+    layout = site_of(app.env).layout
+    notebooks = {
+        page.notebook: app.srcdir / DOWNLOADS / f"{page.name}.ipynb"
+        for page in site_of(app.env).pages
+        if page.format == "script"
+    }
+    drawings = {path.name: path for path in sorted(layout.docs.glob("_static/drawings/*.svg"))}
+    for name, files in (("notebooks", notebooks), ("drawings", drawings)):
+        with ZipFile(app.outdir / "_static" / f"{name}.zip", "w", ZIP_DEFLATED) as packed:
+            for inside, path in {"LICENSE": layout.root / "LICENSE", **files}.items():
+                if path.is_file():
+                    # The entry has a date of its own, so that two builds write the same bytes.
+                    packed.writestr(ZipInfo(inside), path.read_bytes(), ZIP_DEFLATED)
+
+
 def setup(app: Sphinx) -> None:
     """Write a page's downloads as soon as it is read, before Sphinx looks for the files that it links.
 
@@ -89,3 +109,4 @@ def setup(app: Sphinx) -> None:
     """
     app.connect("doctree-read", _read, priority=100)
     app.connect("env-updated", _sweep)
+    app.connect("build-finished", _pack)

@@ -32,8 +32,8 @@ def joined(pieces: Iterable[Piece]) -> list[Piece]:
     return cells
 
 
-def notebook_text(cells: Iterable[Piece], name: str) -> str:
-    """Write a notebook."""
+def notebook_text(cells: Iterable[Piece], name: str, *, gpu: bool = False) -> str:
+    """Write a notebook; one that wants a GPU gets one on Colab."""
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -45,6 +45,7 @@ def notebook_text(cells: Iterable[Piece], name: str) -> str:
         metadata={
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
+            **({"accelerator": "GPU"} if gpu else {}),
         },
         # The first format in which cells have identifiers.
         nbformat_minor=5,

@@ -84,6 +84,11 @@ class Page:
         place = f"{self.section}/{self.name}"
         return place if self.format == "myst" else f"gallery/{place}"
 
+    @property
+    def notebook(self) -> str:
+        """Path of its notebook among the notebooks of all pages, in the zip and in the branch for Colab."""
+        return f"{self.section}/{self.name}.ipynb"
+
     def script(self, layout: Layout) -> Path:
         """Path of the page's script."""
         return layout.script(self.section, self.name)

@@ -18,7 +18,7 @@ from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.cells import CARD_ID, CARD_TITLE, fold
 from gpuguide_docs.show.numbers import measured_on, not_measured, processor_of
-from gpuguide_docs.show.site import link_to, site_of
+from gpuguide_docs.show.site import colab_link, link_to, site_of
 from gpuguide_docs.show.tiles import claim_words, note_tile
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class PageFrame(SphinxTransform):
         minutes = minutes_of(self.document)
         note_tile(self.env, self.env.docname, minutes, answer)
         before = [site.page(name) for name in page.after]
-        section.insert(at, _byline(page, before, state, minutes))
+        section.insert(at, _byline(page, before, state, minutes, colab_link(self.env.config, page)))
         if state and state.shown:
             # A draft has run the drawn cells at toy size, and shows nothing that they state of a recording.
             stated = Stated() if self.env.config.gpuguide_draft else site.drawing(state).stated
@@ -133,12 +133,16 @@ def _n_words(node: nodes.Element) -> int:
 # The byline -----------------------------------------------------------------------------------------------
 
 
-def _byline(page: Page, before: list[Page], state: PageState | None, minutes: int) -> nodes.Element:
+def _byline(
+    page: Page, before: list[Page], state: PageState | None, minutes: int, colab: str
+) -> nodes.Element:
     """Build the byline: what the page needs, how it was measured, and what can be downloaded."""
     line = nodes.paragraph("", "", *_promise(page, before, minutes))
     if state is not None:
         line += [nodes.Text(" | "), *_measured(state, gpu=bool(page.needs.gpus)), nodes.Text(" | ")]
         line += [download("notebook", f"gallery/downloads/{page.name}.ipynb"), nodes.Text(" · ")]
+        if colab:
+            line += [nodes.reference("", "open in Colab", refuri=colab), nodes.Text(" · ")]
         line += download("script", f"gallery/downloads/{page.name}.py")
     return nodes.container("", line, classes=["gg-byline"])
 

@@ -25,11 +25,21 @@ from gpuguide_docs.show.guide import states_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
     from gpuguide.recordings.recording import Recording
 
-__all__ = ["InstallCommandDirective", "Site", "link_to", "pip_command", "setup", "site_of", "wheel_path"]
+__all__ = [
+    "InstallCommandDirective",
+    "Site",
+    "colab_link",
+    "link_to",
+    "pip_command",
+    "setup",
+    "site_of",
+    "wheel_path",
+]
 
 _SITES: WeakKeyDictionary[BuildEnvironment, Site] = WeakKeyDictionary()
 
@@ -111,6 +121,17 @@ def pip_command(site_url: str, extra: str = "") -> str:
     return f'pip install "./{wheel_path().rpartition("/")[2]}{bracket}"'
 
 
+def colab_link(config: Config, page: Page) -> str:
+    """Give the address that opens a page's notebook on Colab; empty where Colab cannot reach it or run it.
+
+    Colab opens what lies in a repository on GitHub, and no other address. Its machines have one GPU.
+    """
+    repository = config.gpuguide_notebook_repository
+    if not (config.gpuguide_site_url and repository) or page.needs.gpus > 1:
+        return ""
+    return f"https://colab.research.google.com/github/{repository}/blob/notebooks/{page.notebook}"
+
+
 class InstallCommandDirective(SphinxDirective):
     """``.. install-command::`` shows the command; its argument is the extra, ``cuda12`` or ``cuda13``."""
 
@@ -142,4 +163,5 @@ def setup(app: Sphinx) -> None:
     app.add_config_value("gpuguide_root", "", "env", str)
     app.connect("builder-inited", _remember, priority=100)
     app.add_config_value("gpuguide_site_url", "", "env", str)
+    app.add_config_value("gpuguide_notebook_repository", "", "env", str)
     app.add_directive("install-command", InstallCommandDirective)

@@ -32,6 +32,8 @@ __all__ = [
     "SectionRowsDirective",
     "claim_words",
     "finding_in",
+    "minutes_to_read",
+    "note_page",
     "note_tile",
     "setup",
 ]
@@ -55,6 +57,12 @@ class tile_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its
 def note_tile(env: BuildEnvironment, docname: str, minutes: int, answer: Iterable[nodes.Element]) -> None:
     """Remember what the tiles of a page say."""
     _tiles(env)[docname] = _Tile(minutes, tuple(finding_in(answer)))
+
+
+def minutes_to_read(env: BuildEnvironment, page: Page) -> int:
+    """Give a page's minutes, known once all pages are read; zero if only some are built."""
+    tile = _tiles(env).get(page.docname)
+    return tile.minutes if tile else 0
 
 
 def _tiles(env: BuildEnvironment) -> dict[str, _Tile]:
@@ -124,7 +132,7 @@ class _PagesDirective(SphinxDirective):
 
     def _quote(self, what: str, pages: list[Page], **more: str) -> tile_node:
         for page in pages:
-            _note(self.env, page)
+            note_page(self.env, page)
         return tile_node("", what=what, pages=[page.name for page in pages], **more)
 
 
@@ -201,11 +209,11 @@ class MinutesRole(SphinxRole):
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Mark the place."""
         page = site_of(self.env).page(self.text)
-        _note(self.env, page)
+        note_page(self.env, page)
         return [nodes.inline("", "", tile_node("", what="minutes", pages=[page.name]))], []
 
 
-def _note(env: BuildEnvironment, page: Page) -> None:
+def note_page(env: BuildEnvironment, page: Page) -> None:
     """Have this document read again when the page changes, or its recording."""
     env.note_dependency(env.doc2path(page.docname))
     if page.format == "script":
