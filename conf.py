@@ -74,6 +74,8 @@ sphinx_gallery_conf = gallery_conf(LAYOUT)
 # Where the site is served, such as "https://guide.example.org". Downloads install from there and link there.
 # Nothing else names an address of the guide: while this is empty none is shown.
 gpuguide_site_url = ""
+# Whether the site and its notebooks hold the solutions of the exercises.
+gpuguide_solutions = True
 
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
