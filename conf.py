@@ -77,6 +77,8 @@ gpuguide_site_url = ""
 # The repository on GitHub ("owner/name") whose branch `notebooks` holds the notebooks: Colab opens none from
 # a site. With this and the address above, "open in Colab" stands beside "notebook".
 gpuguide_notebook_repository = ""
+# Whether the site and its notebooks hold the solutions of the exercises.
+gpuguide_solutions = True
 
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"

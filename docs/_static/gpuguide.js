@@ -1,4 +1,4 @@
-/* Folded parts that a link opens and a print shows; filters; what a number rests on. Nothing is loaded. */
+/* Folded parts that a link opens and a print shows; what a number rests on. Nothing is loaded. */
 "use strict";
 
 (() => {
@@ -21,27 +21,6 @@
   const foldAgain = () => {
     for (const fold of opened) fold.open = false;
     opened = [];
-  };
-
-  const connectFilter = (form) => {
-    const table = document.querySelector("table.gg-pool");
-    if (!table) return;
-    const rows = [...table.tBodies[0].rows];
-    const boxes = [...form.querySelectorAll("input")];
-    const about = form.querySelector("select");
-    const count = form.querySelector("output");
-    const apply = () => {
-      const levels = boxes.filter((box) => box.checked).map((box) => box.value);
-      const fits = (row) => levels.some((level) => row.classList.contains(level)) &&
-        (!about.value || row.classList.contains(about.value));
-      for (const row of rows) row.hidden = !fits(row);
-      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} exercises`;
-    };
-    form.addEventListener("change", apply);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.hidden = false;
-    /* A browser that goes back keeps what was chosen. */
-    apply();
   };
 
   /* What a number rests on: above all else, within the window, and put away by Escape. Browsers without popovers
@@ -90,7 +69,6 @@
   const begin = () => {
     reachCharts();
     openTarget();
-    document.querySelectorAll("form.gg-filter").forEach(connectFilter);
   };
 
   addEventListener("hashchange", openTarget);

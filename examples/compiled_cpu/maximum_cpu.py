@@ -240,7 +240,7 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 # Your turn: make a comparison fair
 # ---------------------------------
 #
-# Here is a comparison of a CPU with a GPU that makes most of the mistakes one can make. Mend it. The check
+# The exercise compares a CPU with a GPU and makes most of the mistakes one can make. Mend it. The check
 # runs it on two simulated machines, so it needs no GPU.
 #
 # .. exercise:: fair_comparison

@@ -326,7 +326,7 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # Your turn: one launch for a table
 # ---------------------------------
 #
-# The loop below goes through the rows of a table and launches twice for each. Write it with a single launch;
+# A loop goes through the rows of a table and launches twice for each. Write it with a single launch;
 # the check counts.
 #
 # .. exercise:: one_launch

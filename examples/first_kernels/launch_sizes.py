@@ -356,7 +356,7 @@ for kernel, width, elements in (
 # Your turn: deal the elements out
 # --------------------------------
 #
-# In a loop it matters which thread takes which element. The kernel below gives each thread a piece of the
+# In a loop it matters which thread takes which element. The kernel to mend gives each thread a piece of the
 # vectors, as one would on a CPU. Its result is right, but its accesses are not coalesced.
 #
 # .. exercise:: grid_stride

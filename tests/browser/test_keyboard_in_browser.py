@@ -14,11 +14,12 @@ PAGES = [
     "gallery/first_kernels/first_kernel.html",
     "gallery/first_kernels/index.html",
     "practice/puzzles.html",
+    "exercises/guard.html",
     "results.html",
     "look_into_a_recording.html",
     "api/generated/gpuguide.plot_time.html",
 ]
-PUZZLES, LESSON = PAGES[3], PAGES[1]
+LESSON, EXERCISE = PAGES[1], PAGES[4]
 WIDTHS = [1500, 390]
 
 # Colours that fade, and pages that glide, would be seen on their way.
@@ -184,8 +185,8 @@ def test_escape_puts_away_what_a_number_rests_on(opened, width):
 
 
 def test_enter_opens_a_fold_and_copies_code(opened):
-    reader = opened(LESSON, 1500)
-    tab_to(reader, ".gg-exercise summary")
+    reader = opened(EXERCISE, 1500)
+    tab_to(reader, "article summary")
     reader.press("Enter")
     assert reader.run("document.activeElement.parentElement.open")
     reader.press("Enter")
@@ -198,22 +199,8 @@ def test_enter_opens_a_fold_and_copies_code(opened):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_filter_of_exercises_works_by_keys(opened, width):
-    reader = opened(PUZZLES, width)
-    rows = "document.querySelectorAll('table.gg-pool tbody tr:not([hidden])').length"
-    every = reader.run(rows)
-    tab_to(reader, "form.gg-filter input")
-    reader.press(" ")
-    fewer = reader.run(rows)
-    assert 0 < fewer < every
-    tab_to(reader, "form.gg-filter select")
-    reader.press("ArrowDown")
-    assert reader.run(rows) < fewer
-
-
-@pytest.mark.parametrize("width", WIDTHS)
 def test_the_theme_is_switched_by_keys(opened, width):
-    reader = opened(PUZZLES, width)
+    reader = opened(EXERCISE, width)
     if width < 600:
         tab_to(reader, "button.primary-toggle")
         reader.press("Enter")

@@ -170,6 +170,11 @@ def test_every_exercise_makes_a_script(name):
     compile(script_text(exercise_cells(name)), name, "exec")
 
 
+def test_a_notebook_can_do_without_solutions():
+    assert "Solution" in exercise_cells("guard")[-1].text
+    assert "Solution" not in exercise_cells("guard", solutions=False)[-1].text
+
+
 def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template):
     project = built_template.restored()
     folder = project.layout.docs / DOWNLOADS

@@ -16,6 +16,9 @@ PAGES = {
     "pictures": "gallery/later/pictures",
     "live": "later/live",
     "other": "other",
+    "exercise": "exercises/add_one",
+    "exercises": "practice/puzzles",
+    "solutions": "exercises/solutions",
     "index": "gallery/index",
     "start": "gallery/start/index",
 }
@@ -55,20 +58,23 @@ SHOWN = {
             *('to every element of a vector.""" x[cuda', "toy.shown: SCALE_SOURCE, add_one_kernel"),
         ),
     ),
+    "the way to an exercise": ("pictures", ("Exercise: Add one beginner · 5 min It teaches add_one.",)),
     "an exercise": (
-        "pictures",
+        "exercise",
         (
-            *("Exercise: Add one", "beginner · 5 min", "Add one to each element", "add_kernel(x, out):"),
-            *('check("add_one", add_kernel)', "$ gpuguide exercises check add_one", "Hint 1", "Solution"),
+            *("Exercise: Add one", "beginner · 5 min", "practises Toy sums", "Add one to each element"),
+            *("add_kernel(x, out):", "$ gpuguide exercises check add_one", 'check("add_one", add_kernel)'),
+            *("Hint 1", "Hint 2", "one right answer"),
         ),
     ),
-    "the pool, and in full what no page shows": (
-        "other",
+    "all exercises by section and level": (
+        "exercises",
         (
-            *("Add one It teaches add_one. beginner 5 Pictures", "Add two It teaches add_two. advanced 5"),
-            *("Exercise: Add two", "Solution"),
+            *("Start", "Add one beginner · 5 min It teaches add_one."),
+            "Add two advanced · 5 min It teaches add_two.",
         ),
     ),
+    "the solutions": ("solutions", ("Add one", "out[i] = x[i] + 1", "Add two")),
     "a claimed number and one of a rule": ("pictures", ("Not 10 timesclaimed by “A workshop”, not", "0.2 s")),
     "the box to try": ("pictures", ("Try it. Replace 1 with two.",)),
     "how to install": ("other", ('pip install "gpuguide[cuda13] @ https://guide.example/_static/wheels/',)),
@@ -144,11 +150,8 @@ MARKED = {
     "an opinion": ("pictures", ('<span class="gg-evidence">[not tested]</span>',)),
     "the way to the card": ("pictures", ('href="#how-this-was-measured"', 'id="how-this-was-measured"')),
     "CUDA C++ in a string": ("pictures", ('<span class="kr">__global__</span>',)),
-    "the home of an exercise": (
-        "other",
-        ('href="gallery/later/pictures.html#exercise-add-one"', 'href="#exercise-add-two"'),
-    ),
-    "the filters of the pool": ("other", ('value="gg-level-advanced"', '"gg-level-advanced gg-tag-shared-')),
+    "the link to an exercise": ("pictures", ('href="../../exercises/add_one.html"',)),
+    "the link to its solution": ("exercise", ('href="solutions.html#solution-add-one"',)),
     "the drawing of a page on its tile": ("index", ("_images/idea.svg", "_images/idea-dark.svg")),
 }
 
@@ -180,11 +183,6 @@ def test_the_fastest_rungs_are_bold_and_so_is_one_that_looks_as_fast(source):
         "4.0 µs",
         "200 µs",
     ]
-
-
-def test_hints_and_solution_are_folded_under_names_that_stay(source):
-    folds = re.findall(r'<div class="gg-fold-target docutils container" id="([^"]*)">', source("pictures"))
-    assert folds == [f"exercise-add-one-{part}" for part in ("hint-1", "hint-2", "solution")]
 
 
 def test_a_drawing_comes_in_light_and_dark_with_its_words(source):

@@ -48,7 +48,6 @@ SLIPS = {
     ".. drawing:: ide\n\n   Words.": ("'ide'", "'idea'"),
     ".. drawing:: idea": ("what the drawing shows",),
     ".. exercise:: add_onne": ("'add_onne'", "'add_one'"),
-    ".. exercise:: add_one": ("Duplicate ID", "exercise-add-one"),
 }
 
 

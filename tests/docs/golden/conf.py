@@ -16,7 +16,7 @@ html_copy_source = False
 html_last_updated_fmt = None
 
 # As in the guide's own conf.py.
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_timeout = 60

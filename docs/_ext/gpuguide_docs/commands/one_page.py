@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from gpuguide.errors import GpuGuideError, unknown
+from gpuguide.exercises import pool
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import PagesError, read_pages
 
@@ -15,10 +16,12 @@ __all__ = ["find_page", "main"]
 def find_page(layout: Layout, name: str) -> tuple[Path, Path]:
     """Give a page's source below ``docs`` and its HTML, each from the project's root.
 
-    A page of the guide has its name; one beside the sections, such as *Contribute*, that of its file.
+    A page of the guide has its name; one beside the sections, such as *Contribute*, that of its file; that
+    of an exercise is such as ``exercises/guard``.
     """
     pages = {page.name: page for page in read_pages(layout)}
-    beside = {path.stem: path for path in layout.docs.glob("*.md")}
+    beside = [path.stem for path in layout.docs.glob("*.md")]
+    beside += [f"exercises/{name}" for name in pool.names()]
     if name in pages:
         page = pages[name]
         docname, suffix = page.docname, ".md" if page.format == "myst" else ".rst"

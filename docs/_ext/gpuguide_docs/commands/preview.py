@@ -58,10 +58,8 @@ from gpuguide_docs.pages.layout import Layout
 
 ROOT = Path(__file__).resolve().parent
 project = "draft"
-extensions = ["myst_parser", "sphinx_gallery.gen_gallery", "sphinx_design", "gpuguide_docs.extension"]
+extensions = ["sphinx_gallery.gen_gallery", "sphinx_design", "gpuguide_docs.extension"]
 sphinx_gallery_conf = gallery_conf(Layout(ROOT))
-# For the texts of exercises, as in the guide's own conf.py.
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
 gpuguide_draft = str(ROOT / "outputs")
 exclude_patterns = ["gallery/**/*.py", "gallery/**/*.ipynb", "gallery/downloads"]
 html_theme = "pydata_sphinx_theme"

@@ -63,9 +63,9 @@ _LIVE_CELL = re.compile(r"^```\{code-cell\}.*\n(?:---\n(?:.*\n)*?---\n)?((?:.*\n
 _NOT_TEXT = re.compile(r"\A---\n.*?\n---\n|^:::\{container\} gg-byline\n.*?\n:::\n", re.M | re.DOTALL)
 
 
-def page_cells(site: Site, page: Page, url: str) -> list[Piece]:
+def page_cells(site: Site, page: Page, url: str, *, solutions: bool = True) -> list[Piece]:
     """Turn a page into the cells of its notebook; a site with an address installs the package from there."""
-    body = joined(_PageCells(site, page, url).pieces())
+    body = joined(_PageCells(site, page, url, solutions=solutions).pieces())
     if not any(_USES_THE_PACKAGE.search(piece.text) for piece in body if piece.kind == "code"):
         # A page that does not use the package must not ask for it in its download.
         return [Piece("markdown", f"{_introduction(site, page, url)}\n\n{_WITH_CUPY}"), *body]
@@ -125,13 +125,15 @@ def _installation(gpus: int, url: str) -> str:
     return text
 
 
-def exercise_cells(name: str) -> list[Piece]:
+def exercise_cells(name: str, *, solutions: bool = True) -> list[Piece]:
     """Turn an exercise into cells that need nothing of the page before them."""
     exercise = pool.get(name)
     commands = check_commands(exercise).replace("$ ", "")
     imported, call = check_call(exercise).rsplit("\n", 1)
     folded = [fold(f"Hint {number}", hint) for number, hint in enumerate(exercise.hints, start=1)]
-    solution = exercise.solution.strip("\n")
+    if solutions:
+        solution = exercise.solution.strip("\n")
+        folded.append(fold("Solution", f"```python\n{solution}\n```"))
     return [
         Piece(
             "markdown",
@@ -144,15 +146,16 @@ def exercise_cells(name: str) -> list[Piece]:
         Piece("code", exercise.start.strip("\n")),
         # A notebook shows the value of the last line, with drawings; a script has to print it.
         Piece("code", f"{imported}\n{call}", script=f"{imported}\nprint({call})"),
-        Piece("markdown", "\n\n".join([*folded, fold("Solution", f"```python\n{solution}\n```")])),
+        Piece("markdown", "\n\n".join(folded)),
     ]
 
 
 class _PageCells:
     """The cells of one page's script, in their order."""
 
-    def __init__(self, site: Site, page: Page, url: str) -> None:
+    def __init__(self, site: Site, page: Page, url: str, *, solutions: bool) -> None:
         self._site = site
+        self._solutions = solutions
         self._recording = site.state(page.name).shown
         self._words = Words(site, page.docname, url)
         self._cells = read_cells(page.script(site.layout))
@@ -184,7 +187,7 @@ class _PageCells:
             elif part.name == "rung":
                 yield from self._rung(part.title, below)
             elif part.name == "exercise":
-                yield from exercise_cells(part.title)
+                yield from exercise_cells(part.title, solutions=self._solutions)
             elif part.name in ("finding", "dropdown"):
                 yield Piece("markdown", part.title and f"**{self._words.markdown(part.title)}**")
                 yield from self._text(part.content)

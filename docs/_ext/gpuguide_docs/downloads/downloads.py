@@ -53,7 +53,7 @@ def _lesson(app: Sphinx, site: Site, document: nodes.document) -> dict[str, str]
     docname, url = app.env.docname, app.config.gpuguide_site_url
     page = site.page_of(docname)
     if page and page.format == "script" and page.script(site.layout).exists():
-        cells = page_cells(site, page, url)
+        cells = page_cells(site, page, url, solutions=app.config.gpuguide_solutions)
         return {
             f"{page.name}.ipynb": notebook_text(cells, page.name, gpu=bool(page.needs.gpus)),
             f"{page.name}.py": script_text(cells),

@@ -1,62 +1,54 @@
-"""Exercises: one on its page, the whole pool as a table with filters, and the box ``try-it``."""
+"""Exercises: a page for each, their list, the solutions, the way there from lessons; the box ``try-it``."""
 
 from __future__ import annotations
 
-from functools import partial
-from html import escape
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from docutils.utils import new_document
-from myst_parser.parsers.sphinx_ import MystParser
 from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises import pool
-from gpuguide_docs.pages.pages_toml import LEVELS
-from gpuguide_docs.show.cells import fold
+from gpuguide_docs.pages.files import write_if_changed
+from gpuguide_docs.pages.pages_toml import LEVELS, read_sections
 from gpuguide_docs.show.site import link_to, site_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     from sphinx.application import Sphinx
 
     from gpuguide.exercises.model import Exercise
-    from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.show.site import Site
 
 __all__ = [
     "ExerciseDirective",
-    "OtherExercisesDirective",
-    "PoolDirective",
     "TryItDirective",
+    "about_words",
     "check_call",
     "check_commands",
-    "exercise_id",
-    "home_of",
+    "exercise_files",
     "setup",
 ]
 
-_HEADINGS = {"Exercise": 58, "Level": 14, "Minutes": 10, "Page": 18}
+#: Folder below ``docs`` that holds nothing else.
+_FOLDER = "exercises"
+# Searches are for exercises, and the code here would answer many of them.
+_SOLUTIONS = """\
+---
+nosearch: true
+---
+# Solutions
+
+One right answer to each exercise; others pass, too. `gpuguide exercises show guard --solution` prints one.
+"""
 _FILES = ("exercise.py", "task.md", "start.py", "solution.py")
 
 
-def exercise_id(name: str, part: str = "") -> str:
-    """Return the identifier that a link to an exercise, or to a part of it, ends with.
-
-    >>> exercise_id("grid_stride", "hint-1")
-    'exercise-grid-stride-hint-1'
-    """
-    return "-".join(["exercise", *name.split("_"), *([part] if part else [])])
-
-
-def home_of(site: Site, name: str) -> Page | None:
-    """Return the page that links to an exercise lead to; None leaves it to the page of the whole pool.
-
-    Several pages may show an exercise. Its home is the first of its own list that does.
-    """
-    pages = [page for page in site.pages if name in page.exercises]
-    own = pool.get(name).pages if pages else ()
-    return min(pages, key=lambda page: [*own, page.name].index(page.name), default=None)
+def about_words(exercise: Exercise) -> str:
+    """Say for whom an exercise is, and how long it takes."""
+    return f"{exercise.level} · {exercise.minutes} min"
 
 
 def check_call(exercise: Exercise) -> str:
@@ -71,168 +63,133 @@ def check_commands(exercise: Exercise) -> str:
     return f"$ gpuguide exercises start {name}\n$ gpuguide exercises check {name}"
 
 
-class _ExercisesDirective(SphinxDirective):
-    """A directive that shows exercises; its document is read again when one of their files changes."""
-
-    def run(self) -> list[nodes.Node]:
-        """Show them, or say what is wrong with one."""
-        try:
-            return self.show()
-        except (GpuGuideError, OSError, IndexError, SyntaxError) as error:
-            # Without this, a document that failed would count as read, and the next build would pass.
-            self.env.note_reread()
-            raise self.error(f"{self.name}: {error}") from None
-
-    def show(self) -> list[nodes.Node]:
-        """Build the nodes."""
-        raise NotImplementedError
-
-    def exercise(self, name: str) -> Exercise:
-        """Get an exercise, and note its files."""
-        exercise = pool.get(name)
-        for file in _FILES:
-            self.env.note_dependency(str(exercise.folder / file))
-        return exercise
-
-    def pool(self) -> list[Exercise]:
-        """Get all exercises, and note the lists that they stand in."""
-        self.env.note_dependency(str(pool.__file__))
-        self.env.note_dependency(str(site_of(self.env).layout.pages_toml))
-        return [self.exercise(name) for name in pool.names()]
-
-    def markdown(self, exercise: Exercise, text: str) -> list[nodes.Node]:
-        """Turn a text of an exercise into nodes."""
-        document = new_document(str(exercise.folder / "task.md"), self.state.document.settings)
-        MystParser().parse(text, document)
-        return document.children
-
-    def whole(self, exercise: Exercise) -> nodes.container:
-        """Show an exercise: heading, task, start, how to check it, and folded hints and solution.
-
-        Its identifiers are ``exercise-NAME``, ``exercise-NAME-hint-1`` and ``exercise-NAME-solution``.
-        """
-        name = exercise.name
-        about = f"{exercise.level} · {exercise.minutes} min · checked without a GPU"
-        shown = nodes.container(
-            "",
-            _heading(exercise),
-            nodes.paragraph("", about, classes=["gg-exercise-about"]),
-            *self.markdown(exercise, exercise.statement),
-            _lead_in("Start from this:"),
-            _code(exercise.start, "python"),
-            _lead_in("Check it in a notebook:"),
-            _code(check_call(exercise), "python"),
-            _lead_in("Or on the command line, in a file of your own:"),
-            _code(check_commands(exercise), "console"),
-            ids=[exercise_id(name)],
-            classes=["gg-exercise"],
-        )
-        for number, hint in enumerate(exercise.hints, start=1):
-            hint_id = exercise_id(name, f"hint-{number}")
-            shown += _fold(f"Hint {number}", hint_id, self.markdown(exercise, hint))
-        solution: list[nodes.Node] = [_code(exercise.solution, "python")]
-        shown += _fold("Solution", exercise_id(name, "solution"), solution)
-        for part in shown.findall(nodes.container):
-            if part["ids"]:
-                self.state.document.set_id(part)
-        # Links lead to the exercise's home, although other pages show it as well.
-        home = home_of(site_of(self.env), name)
-        if home is None or home.docname == self.env.docname:
-            label, domain = exercise_id(name), self.env.domains.standard_domain
-            domain.note_hyperlink_target(label, self.env.docname, label, exercise.title)
-        return shown
+# Pages that the build writes ------------------------------------------------------------------------------
 
 
-def _heading(exercise: Exercise) -> nodes.rubric:
-    link = nodes.reference("", "#", refid=exercise_id(exercise.name), classes=["headerlink"])
-    link["reftitle"] = "Link to this exercise"
-    heading = nodes.rubric("", "", nodes.Text(f"Exercise: {exercise.title}"), link)
-    # Without a level Sphinx writes a rubric as a paragraph, which is no heading to a screen reader.
-    heading["heading-level"] = 3
-    return heading
+def exercise_files(site: Site, *, solutions: bool) -> dict[Path, str]:
+    """Write out the pages of the exercises, their list, and unless they are left out, the solutions."""
+    exercises = [pool.get(name) for name in pool.names()]
+    folder = site.layout.docs / _FOLDER
+    files = {folder / f"{exercise.name}.md": _page(exercise, site, solutions) for exercise in exercises}
+    # Sphinx takes no text file for a page: the overview includes this one.
+    files[folder / "list.txt"] = "\n".join(_list(exercises, site, solutions))
+    if solutions:
+        files[folder / "solutions.md"] = "\n".join([_SOLUTIONS, *map(_solution, exercises)])
+    return files
 
 
-def _lead_in(words: str) -> nodes.paragraph:
-    return nodes.paragraph("", words, classes=["gg-lead-in"])
+def _solution(exercise: Exercise) -> str:
+    return f"({_label(exercise)})=\n## {_link(exercise)}\n\n{_code('python', exercise.solution)}"
 
 
-def _code(text: str, language: str) -> nodes.literal_block:
+def _page(exercise: Exercise, site: Site, solutions: bool) -> str:
+    lessons = ", ".join(f"{{doc}}`/{page.docname}`" for page in map(site.page, exercise.pages))
+    hints = [
+        f"::::{{dropdown}} Hint {number}\n{hint}\n::::\n" for number, hint in enumerate(exercise.hints, 1)
+    ]
+    solution = f"Once yours passes, compare it with {{ref}}`one right answer <{_label(exercise)}>`.\n"
+    byline = f"{about_words(exercise)} · checked without a GPU · practises {lessons}"
+    parts = [
+        f"# Exercise: {exercise.title}\n",
+        f":::{{container}} gg-byline\n{byline}\n:::\n",
+        f"{exercise.statement}\n",
+        f"## Start from this\n\n{_code('python', exercise.start)}",
+        "## Check your answer\n\nOn the command line, in the file that the first command writes:\n",
+        _code("console", check_commands(exercise)),
+        f"In a notebook:\n\n{_code('python', check_call(exercise))}",
+        "{doc}`/practice/puzzles` says how to install the package and how to read what the check says.\n",
+        "## Hints\n",
+        *hints,
+        *([solution] if solutions else []),
+    ]
+    return "\n".join(parts)
+
+
+def _list(exercises: list[Exercise], site: Site, solutions: bool) -> Iterator[str]:
+    """List the exercises by the section of the first page that each practises, and by level."""
+    sections: dict[str, list[Exercise]] = {}
+    for exercise in sorted(exercises, key=lambda exercise: LEVELS.index(exercise.level)):
+        sections.setdefault(site.page(exercise.pages[0]).section, []).append(exercise)
+    for section in read_sections(site.layout):
+        if section.name in sections:
+            members = sections[section.name]
+            yield f"### {section.title}\n"
+            for each in members:
+                yield f"{_link(each)} [{about_words(each)}]{{.gg-exercise-about}}\n: {each.teaches}\n"
+            entries = [f"{each.title} <{_docname(each)}>" for each in members]
+            yield _toctree(section.title, entries)
+    if solutions:
+        yield _toctree("Answers", [f"/{_FOLDER}/solutions"])
+
+
+def _docname(exercise: Exercise) -> str:
+    return f"/{_FOLDER}/{exercise.name}"
+
+
+def _label(exercise: Exercise) -> str:
+    return f"solution-{exercise.name.replace('_', '-')}"
+
+
+def _link(exercise: Exercise) -> str:
+    return f"{{doc}}`{exercise.title} <{_docname(exercise)}>`"
+
+
+def _code(language: str, text: str) -> str:
     code = text.strip("\n")
-    return nodes.literal_block(code, code, language=language)
+    return f"```{language}\n{code}\n```\n"
 
 
-def _fold(title: str, name: str, content: list[nodes.Node]) -> nodes.Element:
-    # The identifier is inside: browsers unfold what holds the target of a link, even without a script.
-    return fold(title, nodes.container("", *content, ids=[name], classes=["gg-fold-target"]))
+def _toctree(caption: str, entries: list[str]) -> str:
+    lines = "\n".join(entries)
+    return f"```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
 
 
-class ExerciseDirective(_ExercisesDirective):
-    """``.. exercise:: NAME`` shows an exercise of the pool: task, start, how to check it, hints, solution."""
+def _write(app: Sphinx) -> None:
+    # A draft is one page.
+    if app.config.gpuguide_draft:
+        return
+    files = exercise_files(site_of(app.env), solutions=app.config.gpuguide_solutions)
+    for path, text in files.items():
+        write_if_changed(path, text)
+    for path in app.srcdir.glob(f"{_FOLDER}/*"):
+        if path not in files:
+            path.unlink()
+
+
+# What pages show ------------------------------------------------------------------------------------------
+
+
+class ExerciseDirective(SphinxDirective):
+    """``.. exercise:: NAME`` leads to the page of an exercise, and says what it is about."""
 
     required_arguments = 1
 
-    def show(self) -> list[nodes.Node]:
-        """Show it, or name what the pool has instead."""
-        node = self.whole(self.exercise(self.arguments[0]))
-        self.set_source_info(node)
-        return [node]
-
-
-class OtherExercisesDirective(_ExercisesDirective):
-    """``.. other-exercises::`` shows, whole, the exercises that no page of the guide shows."""
-
-    def show(self) -> list[nodes.Node]:
-        """Show them in teaching order."""
-        site = site_of(self.env)
-        return [self.whole(exercise) for exercise in self.pool() if home_of(site, exercise.name) is None]
-
-
-class PoolDirective(_ExercisesDirective):
-    """``.. exercise-pool::`` lists all exercises; a script adds filters by level and subject."""
-
-    def show(self) -> list[nodes.Node]:
-        """Build the filters and the table."""
-        exercises = self.pool()
-        group = nodes.tgroup("", cols=len(_HEADINGS))
-        group += [nodes.colspec(colwidth=width) for width in _HEADINGS.values()]
-        group += nodes.thead("", nodes.row("", *(_entry(nodes.Text(text)) for text in _HEADINGS)))
-        group += nodes.tbody("", *(self._row(exercise) for exercise in exercises))
-        table = nodes.table("", group, classes=["gg-pool"])
-        return [nodes.raw("", _filters(exercises), format="html"), table]
-
-    def _row(self, exercise: Exercise) -> nodes.row:
-        link = partial(link_to, self.env.docname)
-        home = home_of(site_of(self.env), exercise.name)
-        first = _entry(link("ref", exercise_id(exercise.name), exercise.title))
-        first += self.markdown(exercise, exercise.teaches)
-        where = link("doc", f"/{home.docname}", home.title) if home else nodes.Text("below")
-        rest = (nodes.Text(exercise.level), nodes.Text(str(exercise.minutes)), where)
-        classes = [f"gg-level-{exercise.level}", *(_tag_class(tag) for tag in exercise.tags)]
-        return nodes.row("", first, *map(_entry, rest), classes=classes)
-
-
-def _entry(content: nodes.Node) -> nodes.entry:
-    return nodes.entry("", nodes.paragraph("", "", content))
-
-
-def _tag_class(tag: str) -> str:
-    return f"gg-tag-{nodes.make_id(tag)}"
-
-
-def _filters(exercises: list[Exercise]) -> str:
-    """Write the filters; they stay hidden where no script runs, and the table is whole."""
-    levels = [level for level in LEVELS if any(exercise.level == level for exercise in exercises)]
-    boxes = "".join(
-        f'<label><input type="checkbox" value="gg-level-{level}" checked> {level}</label>' for level in levels
-    )
-    tags = sorted({tag for exercise in exercises for tag in exercise.tags}, key=str.lower)
-    options = "".join(f'<option value="{_tag_class(tag)}">{escape(tag)}</option>' for tag in tags)
-    return (
-        '<form class="gg-filter" aria-label="Which exercises to list" hidden>'
-        f"<fieldset><legend>Level</legend>{boxes}</fieldset>"
-        f'<label>About <select><option value="">everything</option>{options}</select></label>'
-        f'<output class="gg-filter-count">{len(exercises)} of {len(exercises)} exercises</output></form>'
-    )
+    def run(self) -> list[nodes.Node]:
+        """Show a box with a link, or name what the pool has instead."""
+        try:
+            exercise = pool.get(self.arguments[0])
+        except GpuGuideError as error:
+            # Without this, a document that failed would count as read, and the next build would pass.
+            self.env.note_reread()
+            raise self.error(f"{self.name}: {error}") from None
+        # The page shows little of them, and its notebook all.
+        for file in _FILES:
+            self.env.note_dependency(str(exercise.folder / file))
+        link = link_to(self.env.docname, "doc", _docname(exercise), f"Exercise: {exercise.title}")
+        about = nodes.inline("", about_words(exercise), classes=["gg-exercise-about"])
+        # Every other part is code.
+        words = [
+            nodes.literal("", part) if at % 2 else nodes.Text(part)
+            for at, part in enumerate(exercise.teaches.split("`"))
+        ]
+        box = nodes.container(
+            "",
+            nodes.paragraph("", "", link, nodes.Text(" "), about),
+            nodes.paragraph("", "", *words),
+            classes=["gg-exercise"],
+        )
+        self.set_source_info(box)
+        return [box]
 
 
 class TryItDirective(SphinxDirective):
@@ -251,9 +208,11 @@ class TryItDirective(SphinxDirective):
 
 
 def setup(app: Sphinx) -> None:
-    """Register the directives."""
+    """Register the directives, and write the pages before Sphinx looks for them."""
     app.setup_extension("sphinx_design")
+    # A teacher may leave them out. Notebooks have them as well, so all pages are read again.
+    app.add_config_value("gpuguide_solutions", True, "env", bool)
     app.add_directive("exercise", ExerciseDirective)
-    app.add_directive("exercise-pool", PoolDirective)
-    app.add_directive("other-exercises", OtherExercisesDirective)
     app.add_directive("try-it", TryItDirective)
+    # After the site is known (100).
+    app.connect("builder-inited", _write, priority=200)

@@ -11,7 +11,6 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.exercises import pool
 from gpuguide_docs.show.cells import fold
-from gpuguide_docs.show.exercises import exercise_id
 from gpuguide_docs.show.site import link_to, site_of
 from gpuguide_docs.show.tiles import minutes_to_read, note_page
 
@@ -92,7 +91,7 @@ class Syllabi(SphinxPostTransform):
             page = site.page(name)
             yield link_to(docname, "doc", f"/{page.docname}", page.title), minutes_to_read(self.env, page)
             for exercise in map(pool.get, rest):
-                link = link_to(docname, "ref", exercise_id(exercise.name), f"Exercise: {exercise.title}")
+                link = link_to(docname, "doc", f"/exercises/{exercise.name}", f"Exercise: {exercise.title}")
                 yield link, exercise.minutes
 
 

@@ -86,6 +86,8 @@ def _note_places(app: Sphinx, doctree: nodes.document) -> None:
     places = [("", "", texts)]
     for node in doctree.children:
         _collect(node, texts, places)
+    if "nosearch" in app.env.metadata[app.env.docname]:
+        places = []
     app.env.metadata[app.env.docname]["places"] = [
         (anchor, title, _weighed(texts)) for anchor, title, texts in places
     ]
