@@ -356,8 +356,8 @@ for kernel, width, elements in (
 # .. remember::
 #
 #    - Start with 256 threads per block and ``ceil(n / 256)`` blocks.
-#    - In a kernel that does nothing but move data, give each thread four elements, a block's width apart: that
-#      takes it from :measured:`maximum[larger_blocks, 2**28].share` to
+#    - In a kernel that does nothing but move data, give each thread four elements, a block's width apart:
+#      that takes it from :measured:`maximum[larger_blocks, 2**28].share` to
 #      :measured:`maximum[four_elements, 2**28].share` of the peak memory speed.
 #    - Take multiples of 32 threads. In a loop, blocks of 64 reach :measured:`shapes[full_warps, 2**26].share`
 #      of that speed, and blocks of 33, which take the same room,

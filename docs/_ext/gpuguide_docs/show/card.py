@@ -1,4 +1,4 @@
-"""What the build adds to every page: the box *You will learn*, and the folded card *How this was measured*."""
+"""What the build adds to every page: *You will learn*, and the folded card *How this was measured*."""
 
 from __future__ import annotations
 

@@ -283,7 +283,7 @@ def _crossover(reference: Reference, results: Results) -> tuple[str, list[str]]:
 
 
 class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
-    """A number: attributes ``note``, what hovering shows, ``tip``, its id, ``key``, ``detail``, for the card."""
+    """A number: attributes ``key``, ``note``, what hovering shows, ``tip``, its id, and ``detail``."""
 
 
 class ReportingRole(SphinxRole):
