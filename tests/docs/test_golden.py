@@ -95,7 +95,7 @@ SHOWN = {
             *(
                 "It waits. [measured: halves]",
                 "what it rests on",
-                "200 µs Two halves, time on the CPU; one machine",
+                "200 µs halves, time on the CPU; one machine",
             ),
         ),
     ),
@@ -117,7 +117,7 @@ SHOWN = {
                 "Later Further steps. 2 p",
             ),
             *("Toy sums NumPy needs 100 µs of it.", "“numpy” is faster than “dot” at 2¹⁶"),
-            "Later Pictures Multiply: it takes 400\N{NO-BREAK SPACE}µs. Read Other.",
+            "Later Pictures Multiply: it takes 400 µs. Read Other.",
         ),
     ),
     "what live cells print and come to": ("live", ("The answer is 41", "42")),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_gallery.notebook import rst2md
 
+from gpuguide_docs.show.evidence import EVIDENCE
 from gpuguide_docs.show.numbers import NOT_MEASURED, claim_of, measured_on, parse_reference, resolve
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Words:
             return self._page(title, target)
         words = {
             "claimed": lambda: claim_of(self.site.layout.docs / "claims.toml", text)[0],
-            "evidence": lambda: "[not tested]",
+            "evidence": lambda: f"[{EVIDENCE[text]}]",
             "sup": lambda: f"<sup>{text}</sup>",
             "sub": lambda: f"<sub>{text}</sub>",
             "math": lambda: f"${text}$",

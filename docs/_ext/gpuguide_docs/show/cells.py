@@ -41,7 +41,7 @@ def card_of(document: nodes.document) -> nodes.Element:
         inside = nodes.container(ids=[CARD_ID])
         section = next(iter(document.findall(nodes.section)), document)
         # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
-        section += fold("How this was measured", inside, classes=("gg-measured-card", "no-search"))
+        section.append(fold("How this was measured", inside, classes=("gg-measured-card", "no-search")))
     return inside
 
 
@@ -100,7 +100,7 @@ class FoldsInCard(SphinxPostTransform):
         folds = [node for node in self.document.findall(dropdown_main) if node.get("at_end")]
         for node in folds:
             if node.get("code_only"):
-                node[0] += nodes.Text(f" in “{_heading(node)}”")
+                node.insert(0, dropdown_title("", f"{node.pop(0).astext()} in “{_heading(node)}”"))
             node.parent.remove(node)
         if folds:
             card_of(self.document)[0:0] = folds
