@@ -100,7 +100,7 @@ html_theme_options = {
     "logo": {"text": "gpuguide", "image_light": "_static/logo.svg", "image_dark": "_static/logo-dark.svg"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 6,
     "show_toc_level": 1,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -112,6 +112,7 @@ html_theme_options = {
 }
 html_sidebars = {
     "index": [],
+    "cheat_sheet": [],
     "glossary": [],
     "symptoms": [],
     "method": [],

@@ -21,8 +21,7 @@ Why is the first call so slow, and how do you avoid paying for it every time?
 #    first determinant|:measured:`empty_det_1`|:measured:`filled_det_1`
 #    **all of it**|:measured:`empty_whole`|:measured:`filled_whole`
 #
-# Each number shows only the digits that came out again on other machine starts, and is a median of its own,
-# so the steps need not add up to the last line.
+# Each number is a median of its own, so the steps need not add up to the last line.
 
 # %%
 # The same determinant five times
@@ -202,6 +201,15 @@ print("ready")
 #
 # A benchmark, too, makes a first call that it does not time, as
 # :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows.
+
+# %%
+# .. remember::
+#
+#    - Let a service call each function once before its first request, with the dtypes, layouts and sizes that
+#      will come. The first determinant takes :measured:`empty_det_1`, the fifth :measured:`empty_det_5`.
+#    - Keep the kernel cache on a volume or in the container's image, and name it in ``CUPY_CACHE_DIR``: a
+#      process is then ready after :measured:`filled_whole`, without it after :measured:`empty_whole`.
+#    - Let one process go through all files. Each new one pays for the import and the context again.
 
 # %%
 # Your turn: a service that starts warm

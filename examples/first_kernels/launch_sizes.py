@@ -353,6 +353,17 @@ for kernel, width, elements in (
 # while some warps wait, others compute. :evidence:`opinion`
 
 # %%
+# .. remember::
+#
+#    - Start with 256 threads per block and ``ceil(n / 256)`` blocks.
+#    - In a kernel that does nothing but move data, give each thread four elements, a block's width apart:
+#      that takes it from :measured:`maximum[larger_blocks, 2**28].share` to
+#      :measured:`maximum[four_elements, 2**28].share` of the peak memory speed.
+#    - Take multiples of 32 threads. In a loop, blocks of 64 reach :measured:`shapes[full_warps, 2**26].share`
+#      of that speed, and blocks of 33, which take the same room,
+#      :measured:`shapes[a_lane_more, 2**26].share`.
+
+# %%
 # Your turn: deal the elements out
 # --------------------------------
 #

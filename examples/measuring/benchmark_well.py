@@ -179,7 +179,7 @@ print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called b
 # reading is :measured:`one_reading_off` the median and :measured:`readings_apart` the fastest, so two single
 # readings of one kernel can pass for a speed-up. On the GPU's own clock the slowest sample in ``right`` is
 # only :measured:`right_apart` the fastest. Take many samples, and show their median and how far they lie
-# apart. Even medians move from one machine start to the next: see :doc:`How we measure </method>`.
+# apart. Even medians move from one run to the next: see :doc:`How we measure </method>`.
 
 # %%
 # Mistake 4, and a convention: the state of the L2 cache

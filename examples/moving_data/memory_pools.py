@@ -387,6 +387,15 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 # that is pinned itself in :measured:`set_pinned`.
 
 # %%
+# .. remember::
+#
+#    - When memory runs out, work in place (``x *= 3``, ``out=``), which needs none beside the array, or in
+#      chunks.
+#    - Leave the pool on. Python goes on after :measured:`pool[from_pool, 2**22].launch` if 34 MB come from
+#      there, and after :measured:`pool[from_driver, 2**22].launch` if they come from the driver.
+#    - Call ``free_all_blocks`` before another library needs the GPU, and set a limit on a GPU that you share.
+
+# %%
 # Your turn: stay within the limit
 # --------------------------------
 #

@@ -81,6 +81,15 @@ print("CuPy with copies: ", milliseconds(with_copies))
 # matrix, so with small ones the GPU can lose.
 
 # %%
+# .. remember::
+#
+#    - Write ``cp`` for ``np``, copy an array to the GPU once with ``cp.asarray``, and leave it there.
+#    - Wait before you read a clock: ``cp.cuda.Device().synchronize()``. Otherwise you time how long Python
+#      takes to ask for the work.
+#    - Count the copies if the data come from NumPy and go back to it, and leave them out if they stay on the
+#      GPU.
+
+# %%
 # Next
 # ----
 #

@@ -155,7 +155,7 @@ gg.claim(results, "cpu_threads", faster_than="with_copies", at=10**8, by=2)
 # :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that it
 # makes. The operating system hands out their memory page by page, when a page is first used. Most of it comes
 # in large pages of 2 MiB. With ten million numbers this happens :measured:`faults_new` times in a call, a
-# count that differs much from one machine start to the next. If all steps write into one array that exists,
+# count that differs much from one run to the next. If all steps write into one array that exists,
 # it happens :measured:`faults_out` times, and the call is
 # :measured:`polynomial[numpy_out, 10**7].speedup(numpy)` as fast. :evidence:`variant numpy_out`
 

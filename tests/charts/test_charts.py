@@ -337,7 +337,7 @@ def test_ranges_are_explained_once_below_the_axis_and_in_the_alternative_text(na
     ax = OVER_SIZES[name](UNSURE)
     assert _bars(ax)
     assert _texts(ax).count(RANGES_SAID) == 1
-    assert alt_text(ax.figure).endswith(". Thin bars: where another machine start is expected.")
+    assert alt_text(ax.figure).endswith(". Thin bars: where another run may land.")
     ax.figure.draw_without_rendering()
     said = next(text for text in ax.texts if text.get_text() == RANGES_SAID).get_window_extent()
     assert said.y1 <= ax.xaxis.label.get_window_extent().y0

@@ -102,19 +102,26 @@ def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
     assert "# %%\n# The study\nfrom gpuguide.topics.toy" in script
 
 
-def test_what_draws_is_folded_below_the_caption_and_what_claims_at_the_end(folded):
+def test_the_code_of_a_chart_and_claims_are_folded_at_the_end(folded):
     page = body(folded.page())
-    card, claims = "How this was measured</summary>", "<summary>What is claimed of these results</summary>"
-    drawn = ("only-light", "Larger is slower.", "<summary>Time, drawn</summary>", "What follows.")
-    places = [page.index(part) for part in (*drawn, card, claims)]
-    assert places == sorted(places)
+    shown = ("only-light", "Larger is slower.", "What follows.", "How this was measured</summary>")
+    folds = (
+        "<summary>Time, drawn in “Four numbers by hand”</summary>",
+        "What is claimed of these results</summary>",
+    )
+    assert [part for part in (*shown, *folds) if part not in page] == []
+    assert [page.index(part) for part in shown] == sorted(page.index(part) for part in shown)
+    assert min(page.index(part) for part in folds) > page.index(shown[-1])
     notebook = (folded.layout.gallery / "downloads" / "toy.ipynb").read_text()
     assert '"# Time, drawn\\n",' in notebook
 
 
 def test_without_headers_only_what_draws_is_folded(unfolded):
     titles = re.findall(r'gg-cell">\s*<summary>\s*([^<]*)</summary>', unfolded)
-    assert titles == ["Code of this chart", "What is claimed of these results"]
+    assert sorted(titles) == [
+        "Code of the chart in “Four numbers by hand”",
+        "What is claimed of these results",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,12 @@ SHOWN = {
     "where and when it was measured": (
         "toy",
         (
-            "A sum is",
-            "1 min · needs no GPU | measured on A CPU",
-            "2026, results checked, details | notebook · open in Colab · script",
+            *(
+                "A sum is",
+                "You will learn to Add numbers Read a chart",
+                "1 min · beginner · measured on A CPU",
+            ),
+            *("· notebook · open in Colab To run it: no GPU.", "results: compared with", "script: toy.py"),
         ),
     ),
     "a course, whose minutes are added up": (
@@ -101,8 +104,23 @@ SHOWN = {
             ),
         ),
     ),
-    "what a page takes and needs": ("pictures", ("min, exercise 5 min · after Toy sums · needs no GPU",)),
-    "the same of a page written by hand": ("live", ("1 min · needs no GPU",)),
+    "what a page takes and needs": (
+        "pictures",
+        ("exercise 5 min · beginner", "Read first: Toy sums. To run it"),
+    ),
+    "the same of a page written by hand": ("live", ("1 min · beginner To run it: no GPU.",)),
+    "what to remember": ("pictures", ("Remember Multiply: it takes 400 µs", "Read Other.")),
+    "what causes and numbers rest on": (
+        "pictures",
+        (
+            *("How this was measured", "rest on: A row of ones would do. [counted: sum reference]"),
+            *(
+                "It waits. [measured: halves]",
+                "what it rests on",
+                "200 µs halves, time on the CPU; one machine",
+            ),
+        ),
+    ),
     "on what its numbers were measured": (
         "pictures",
         (
@@ -121,6 +139,7 @@ SHOWN = {
                 "Later Further steps. 2 p",
             ),
             *("Toy sums NumPy needs 100 µs of it.", "“numpy” is faster than “dot” at 2¹⁶"),
+            "Later Pictures Multiply: it takes 400 µs. Read Other.",
         ),
     ),
     "what live cells print and come to": ("live", ("The answer is 41", "42")),
@@ -132,20 +151,23 @@ SHOWN = {
 }
 # What is marked -> the page, and pieces of its HTML.
 MARKED = {
-    "a number with its detail": (
+    "a number with its note": (
         "other",
-        ('<span aria-describedby="gg-tip-0" class="gg-measured" tabindex="0">84<', 'id="gg-tip-0">twice; A'),
+        (
+            '<span aria-describedby="gg-tip-0" class="gg-measured" tabindex="0">84<',
+            'id="gg-tip-0">84; A CPU with',
+        ),
     ),
     "question and answer": ("pictures", ('class="gg-question">What does', 'class="gg-answer">A fact')),
     "a row that leads to its section": ("pictures", ('href="#two-halves">halves</a>', 'id="two-halves"')),
     "one that leads to its rung": ("pictures", ('href="#rung-slow">slow</a>', 'id="rung-slow"')),
     "what stands beside the rungs": ("pictures", ('<tr class="gg-beside row-even"><th class="stub">',)),
-    "a cause that was counted": ("pictures", ('href="#evidence-sum-reference">counted</a>]',)),
+    "a cause that was counted": ("pictures", ('href="#evidence-sum-reference">[counted: ',)),
     "its code": ("pictures", ('<div class="gg-kernel docutils container" id="evidence-sum-reference">',)),
-    "a cause that was measured": ("pictures", ('href="#rung-halves">measured</a>]', 'id="rung-halves"')),
+    "a cause that was measured": ("pictures", ('href="#rung-halves">[measured: ', 'id="rung-halves"')),
     "a cause that a counter shows": (
         "pictures",
-        ('href="#evidence-bank-conflicts">measured</a>]', 'gg-strip-counter" id="evidence-bank-conflicts"'),
+        ('href="#evidence-bank-conflicts">[measured: ', 'gg-strip-counter" id="evidence-bank-conflicts"'),
     ),
     "an opinion": ("pictures", ('<span class="gg-evidence">[not tested]</span>',)),
     "the way to the card": ("pictures", ('href="#how-this-was-measured"', 'id="how-this-was-measured"')),

@@ -46,6 +46,7 @@ SLIPS = {
     ".. kernel:: gpuguide.topics.toy.shown\n   :names: hal": ("'hal'", "'half'"),
     ".. results:: summs": ("'summs'", "'sums'"),
     ".. drawing:: ide\n\n   Words.": ("'ide'", "'idea'"),
+    ".. remember::\n\n   * a\n   * b\n   * c\n   * d": ("at most 3 bullets",),
     ".. drawing:: idea": ("what the drawing shows",),
     ".. exercise:: add_onne": ("'add_onne'", "'add_one'"),
 }
@@ -91,13 +92,13 @@ def test_a_stale_page_shows_no_number(stale):
     page = stale.page("pictures", "later")
     shown = words_of(page)
     assert not re.search(r"\d (?:µs|GB/s|M/s|×)|8 million", shown)
-    assert "needs no GPU | not measured yet: the code changed" in shown
+    assert "beginner · not measured yet: the code changed" in shown
     assert "The product takes not measured yet" in shown
     assert [
         kind for kind in ("gg-rungs", "gpuguide-results", "gg-counters") if f'class="{kind}' in page
     ] == []
     assert re.findall(r'<div class="(gg-strip-\w+)"><dt>time', page) == ["gg-strip-time"] * 3
-    assert "[not measured yet]" in shown, "the evidence"
+    assert "It waits. [measured" not in shown, "the evidence"
     # What was kept for the end of the page has a fold of its own.
     assert 0 < shown.index("How this was measured") < shown.index("The study from gpuguide.topics.toy")
     assert "A CPU" not in shown

@@ -47,7 +47,7 @@ PALETTE = {
 _HEX = re.compile(r"#[0-9a-f]{6}\b")
 _ALT = "alt: "
 
-RANGES_SAID = "thin bars: where another machine start is expected"
+RANGES_SAID = "thin bars: where another run may land"
 """What a chart with ranges says about them, once."""
 
 _RC: dict[Any, Any] = {

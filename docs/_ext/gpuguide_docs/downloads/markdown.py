@@ -76,6 +76,7 @@ class Words:
         return self._without_roles(re.sub(r"\{([a-z:]+)\}(?=`)", r":\1:", text)).strip("\n")
 
     def _without_roles(self, text: str) -> str:
+        text = re.sub(r"\s*:evidence:`(?!opinion)[^`]*`", "", text)
         return _ROLE.sub(lambda match: self._role(match[1], " ".join(match[2].split())), text)
 
     def _role(self, role: str, text: str) -> str:
@@ -87,7 +88,7 @@ class Words:
             return self._page(title, target)
         words = {
             "claimed": lambda: claim_of(self.site.layout.docs / "claims.toml", text)[0],
-            "evidence": lambda: f"[{EVIDENCE[text.partition(' ')[0]]}]",
+            "evidence": lambda: f"[{EVIDENCE[text]}]",
             "sup": lambda: f"<sup>{text}</sup>",
             "sub": lambda: f"<sub>{text}</sub>",
             "math": lambda: f"${text}$",

@@ -119,6 +119,14 @@ gg.claim(results, "numpy", faster_than="one_element", at=2**10)
 gg.claim(results, "one_element", faster_than="numpy", at=2**24)
 
 # %%
+# .. One to three bullets of advice, which the cheat sheet collects.
+#
+# .. remember::
+#
+#    - Give each thread one element, and let it check that there is one: the last block is seldom full.
+#    - Leave vectors that are too short for the GPU to NumPy.
+
+# %%
 # Your turn
 # ---------
 #

@@ -32,7 +32,7 @@ __all__ = ["ReplayedPage", "cell_block", "replay"]
 
 _NOT_DRAWN = "The chart that this code draws appears once the page is measured."
 #: Titles of drawn cells that are folded and name none.
-_CHART, _STATED = "Code of this chart", "What is claimed of these results"
+_CHART, _STATED = "Code of the chart", "What is claimed of these results"
 _DRAFT = admonition(
     "Draft, simulator",
     ("Toy sizes in Numba's simulator, on a CPU: no figure and no number here says anything about a GPU.",),

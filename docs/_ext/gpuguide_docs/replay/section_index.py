@@ -46,7 +46,7 @@ def index_files(layout: Layout) -> dict[Path, str]:
     }
     parts = [_part(section, pages, "-") for section, pages in listed]
     entries = [f"/{GALLERY}/{section.name}/index" for section, _ in listed]
-    entries += [f"/{name}" for name in ("symptoms", "glossary") if (layout.docs / f"{name}.md").is_file()]
+    entries += ["/glossary"] if (layout.docs / "glossary.md").is_file() else []
     files[layout.gallery / "index.rst"] = _ROOT + "".join(parts) + _toctree(entries)
     return files
 

@@ -1,4 +1,4 @@
-"""What the build adds to every page: minutes and byline under the answer, and the folded card at the end."""
+"""What the build adds to every page: *You will learn*, and the folded card *How this was measured*."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gpuguide.recordings.recording import Stated
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
-from gpuguide_docs.show.cells import CARD_ID, CARD_TITLE, fold
-from gpuguide_docs.show.numbers import measured_on, not_measured, processor_of
+from gpuguide_docs.show.cells import CARD_ID, card_of, cell_node, fold
+from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of
 from gpuguide_docs.show.site import colab_link, link_to, site_of
 from gpuguide_docs.show.tiles import claim_words, note_tile
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.replay.states import PageState
 
-__all__ = ["PageFrame", "card_rows", "download", "minutes_of", "setup"]
+__all__ = ["NumbersInCard", "PageFrame", "card_rows", "download", "minutes_of", "setup"]
 
 _SHARED = "host shared during"
 
 
 class PageFrame(SphinxTransform):
-    """Frames a listed page: classes for question and answer, byline, card where it measures."""
+    """Frames a listed page: classes for question and answer, *You will learn*, card where it measures."""
 
     default_priority = 400
 
@@ -53,14 +53,36 @@ class PageFrame(SphinxTransform):
         at = _after_answer(section, several=state is not None)
         answer = [node for node in section.findall(nodes.paragraph) if "gg-answer" in node["classes"]]
         minutes = minutes_of(self.document)
-        note_tile(self.env, self.env.docname, minutes, answer)
+        note_tile(self.env, self.document, minutes, answer)
         before = [site.page(name) for name in page.after]
-        section.insert(at, _byline(page, before, state, minutes, colab_link(self.env.config, page)))
+        section.insert(
+            _after_picture(section, at),
+            _promise(page, before, state, minutes, colab_link(self.env.config, page)),
+        )
         if state and state.shown:
             # A draft has run the drawn cells at toy size, and shows nothing that they state of a recording.
             stated = Stated() if self.env.config.gpuguide_draft else site.drawing(state).stated
             findings = _findings(state.shown, state.others, stated)
-            section.append(_card(page, state.shown, findings, site.layout.docs))
+            card_of(self.document).extend(_card(page, state.shown, findings, site.layout.docs))
+
+
+class NumbersInCard(SphinxTransform):
+    """Says in the card what each measured number rests on: the note beside it has few words."""
+
+    default_priority = 402
+
+    def apply(self, **_kwargs: object) -> None:
+        """List each number once."""
+        numbers = {
+            node["key"]: node
+            for node in self.document.findall(number_node)
+            if "gg-measured" in node["classes"]
+        }
+        if numbers:
+            rows = nodes.tbody("", *(_row([node.astext(), node["detail"]]) for node in numbers.values()))
+            group = nodes.tgroup("", nodes.colspec(colwidth=1), nodes.colspec(colwidth=4), rows, cols=2)
+            table = nodes.table("", group, classes=["gg-numbers"])
+            card_of(self.document).insert(0, fold("Every number on this page, and what it rests on", table))
 
 
 def _after_answer(section: nodes.section, *, several: bool) -> int:
@@ -81,6 +103,22 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
         elif not isinstance(node, nodes.title | nodes.comment | nodes.Admonition | nodes.system_message):
             break
     return place
+
+
+def _after_picture(section: nodes.section, at: int) -> int:
+    """Give the place after the picture, with its caption, that an answer may have."""
+    for number, node in enumerate(section.children[at:], at + 1):
+        is_chart = isinstance(node, cell_node) and any(True for _ in node.findall(nodes.image))
+        if is_chart or isinstance(node, nodes.image) or {"gg-chart", "gg-finding"} & {*_classes(node)}:
+            at = number
+        elif not isinstance(node, nodes.comment):
+            break
+    return at
+
+
+def _classes(node: nodes.Node) -> list[str]:
+    classes: list[str] = node["classes"] if isinstance(node, nodes.Element) else []
+    return classes
 
 
 # How long a page takes to read ----------------------------------------------------------------------------
@@ -130,45 +168,44 @@ def _n_words(node: nodes.Element) -> int:
     return sum(any(letter.isalnum() for letter in word) for word in node.astext().split())
 
 
-# The byline -----------------------------------------------------------------------------------------------
+# You will learn -------------------------------------------------------------------------------------------
 
 
-def _byline(
+def _promise(
     page: Page, before: list[Page], state: PageState | None, minutes: int, colab: str
 ) -> nodes.Element:
-    """Build the byline: what the page needs, how it was measured, and what can be downloaded."""
-    line = nodes.paragraph("", "", *_promise(page, before, minutes))
-    if state is not None:
-        line += [nodes.Text(" | "), *_measured(state, gpu=bool(page.needs.gpus)), nodes.Text(" | ")]
-        line += [download("notebook", f"gallery/downloads/{page.name}.ipynb"), nodes.Text(" · ")]
-        if colab:
-            line += [nodes.reference("", "open in Colab", refuri=colab), nodes.Text(" · ")]
-        line += download("script", f"gallery/downloads/{page.name}.py")
-    return nodes.container("", line, classes=["gg-byline"])
-
-
-def _promise(page: Page, before: list[Page], minutes: int) -> list[nodes.Node]:
+    """Build the box *You will learn*, with what the page takes and needs."""
+    learnt = nodes.bullet_list("", bullet="*")
+    learnt += [nodes.list_item("", nodes.paragraph("", text)) for text in page.objectives]
     beside = sum(pool.get(name).minutes for name in page.exercises)
     exercise = f", exercise{'s' if len(page.exercises) > 1 else ''} {beside} min" if beside else ""
-    promise: list[nodes.Node] = [nodes.Text(f"{minutes} min{exercise} · ")]
+    line = nodes.paragraph("", f"{minutes} min{exercise} · {page.level}", classes=["gg-byline"])
+    if state is not None:
+        line += [nodes.Text(" · "), *_measured(state, gpu=bool(page.needs.gpus)), nodes.Text(" · ")]
+        line += download("notebook", f"gallery/downloads/{page.name}.ipynb")
+        if colab:
+            line += [nodes.Text(" · "), nodes.reference("", "open in Colab", refuri=colab)]
+    needed = nodes.paragraph("", "", *_needed(page, before), classes=["gg-byline"])
+    title = nodes.title("", "You will learn to")
+    return nodes.admonition("", title, learnt, line, needed, classes=["gg-learn"])
+
+
+def _needed(page: Page, before: list[Page]) -> Iterator[nodes.Node]:
+    """Say which pages come first, and what it takes to run this one."""
     for number, earlier in enumerate(before):
-        promise += [nodes.Text(", " if number else "after ")]
-        promise += [link_to(page.docname, "doc", f"/{earlier.docname}", earlier.title)]
+        yield nodes.Text(", " if number else "Read first: ")
+        yield link_to(page.docname, "doc", f"/{earlier.docname}", earlier.title)
     needs = page.needs
     gpus = f"{needs.gpus or 'no'} GPU{'s' if needs.gpus > 1 else ''}"
     memory = [f"{needs.gib:g} GB"] if needs.gpus and needs.gib else []
-    words = f"{' · ' if before else ''}needs {', '.join([gpus, *memory, *needs.extras])}"
-    return [*promise, nodes.Text(words)]
+    yield nodes.Text(f"{'. ' if before else ''}To run it: {', '.join([gpus, *memory, *needs.extras])}.")
 
 
 def _measured(state: PageState, *, gpu: bool) -> list[nodes.Node]:
-    recording = state.shown
-    if recording is None:
+    if state.shown is None:
         return not_measured(state)
-    checked = any(results.checks for results in recording.studies.values())
-    where = measured_on(recording, gpu=gpu)
-    words = f"measured on {where}, {'results checked, ' if checked else ''}"
-    return [nodes.Text(words), nodes.reference("", "details", refid=CARD_ID, internal=True)]
+    words = f"measured on {processor_of(state.shown, gpu=gpu).partition(' (')[0]}"
+    return [nodes.reference("", words, refid=CARD_ID, internal=True)]
 
 
 def download(text: str, path: str, *, up: bool = False) -> addnodes.download_reference:
@@ -181,17 +218,17 @@ def download(text: str, path: str, *, up: bool = False) -> addnodes.download_ref
 # The card -------------------------------------------------------------------------------------------------
 
 
-def _card(page: Page, recording: Recording, findings: list[nodes.Node], docs: Path) -> nodes.Element:
+def _card(page: Page, recording: Recording, findings: list[nodes.Node], docs: Path) -> list[nodes.Node]:
     where, commit = measured_on(recording), recording.provenance.commit
     run = f"run {recording.name}" + (f", commit {commit}" if commit else "")
     rows = nodes.field_list("", *(_field(name, nodes.Text(value)) for name, value in card_rows(recording)))
+    if any(results.checks for results in recording.studies.values()):
+        rows += _field("results", nodes.Text("compared with a reference before they were timed"))
+    rows += _field("script", download(f"{page.name}.py", f"gallery/downloads/{page.name}.py"))
     rows += _field("raw files", *_raw_files(recording, docs))
     cite = f"The gpuguide developers, “{page.title}”, gpuguide, measured on {where}, {run}."
     rows += _field("how to cite", nodes.Text(cite))
-    # The identifier is inside: browsers unfold what holds the target of a link.
-    inside = nodes.container("", *findings, *_counters(recording), rows, ids=[CARD_ID])
-    # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
-    return fold(CARD_TITLE, inside, classes=("gg-measured-card", "no-search"))
+    return [*findings, *_counters(recording), rows]
 
 
 def _findings(own: Recording, others: Iterable[Recording], stated: Stated) -> list[nodes.Node]:
@@ -377,3 +414,4 @@ def setup(app: Sphinx) -> None:
     """Register the transform."""
     app.setup_extension("sphinx_design")
     app.add_transform(PageFrame)
+    app.add_transform(NumbersInCard)

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-__all__ = ["CARD_ID", "CARD_TITLE", "CellDirective", "FoldsInPlace", "cell_node", "fold", "setup"]
+__all__ = ["CARD_ID", "CellDirective", "FoldsInCard", "card_of", "cell_node", "fold", "setup"]
 
-#: The fold at the end of a page, which holds its bookkeeping.
 CARD_ID = "how-this-was-measured"
-CARD_TITLE = "How this was measured"
 
 
 def fold(summary: str, *content: nodes.Node, classes: tuple[str, ...] = ()) -> dropdown_main:
@@ -33,6 +31,18 @@ def fold(summary: str, *content: nodes.Node, classes: tuple[str, ...] = ()) -> d
     These are the nodes that a ``dropdown`` of sphinx-design becomes in the end, without its card and icons.
     """
     return dropdown_main("", dropdown_title("", summary), *content, classes=["gg-fold", *classes])
+
+
+def card_of(document: nodes.document) -> nodes.Element:
+    """Give the inside of the fold at the end of a page, which holds its bookkeeping; make it if need be."""
+    inside = next((node for node in document.findall(nodes.container) if CARD_ID in node["ids"]), None)
+    if inside is None:
+        # The identifier is inside: browsers unfold what holds the target of a link.
+        inside = nodes.container(ids=[CARD_ID])
+        section = next(iter(document.findall(nodes.section)), document)
+        # Nearly all pages have one with the same words, so a search for a driver would lead to all of them.
+        section.append(fold("How this was measured", inside, classes=("gg-measured-card", "no-search")))
+    return inside
 
 
 class cell_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
@@ -66,7 +76,8 @@ class CellDirective(SphinxDirective):
         self.state.document.set_id(inside)
         classes = ("gg-wrong-fold",) if "wrong" in self.options else ()
         folded = fold(title, inside, classes=("gg-cell", *classes))
-        folded["at_end"], folded["code_only"] = "at-end" in self.options, "code-only" in self.options
+        folded["code_only"] = "code-only" in self.options
+        folded["at_end"] = folded["code_only"] or "at-end" in self.options
         return folded
 
     def _new_id(self, title: str) -> str:
@@ -76,44 +87,30 @@ class CellDirective(SphinxDirective):
         return next(name for name in names if name not in taken)
 
 
-class FoldsInPlace(SphinxPostTransform):
-    """Moves the folded bookkeeping into the card at the end of the page, or makes the fold that holds it.
+class FoldsInCard(SphinxPostTransform):
+    """Moves bookkeeping, the code of charts and tables of studies into the card at the end of the page.
 
-    The code of a chart goes below its caption. Only what is shown is in this order: downloads see
-    the cells in the order they run in.
+    Only what is shown is in this order: downloads see the cells in the order they run in.
     """
 
     default_priority = 8
 
     def run(self, **_kwargs: object) -> None:
-        """Move the cells."""
-        folds = [node for node in self.document.findall(dropdown_main) if isinstance(node.parent, cell_node)]
-        for chart in (node for node in folds if node["code_only"]):
-            _put_below_the_caption(chart)
-        at_end = [node for node in folds if node["at_end"]]
-        if not at_end:
-            return
-        for node in at_end:
+        """Move them."""
+        folds = [node for node in self.document.findall(dropdown_main) if node.get("at_end")]
+        for node in folds:
+            if node.get("code_only"):
+                node.insert(0, dropdown_title("", f"{node.pop(0).astext()} in “{_heading(node)}”"))
             node.parent.remove(node)
-        inside = next((n for n in self.document.findall(nodes.container) if CARD_ID in n["ids"]), None)
-        if inside is None:
-            inside = nodes.container(ids=[CARD_ID])
-            section = next(iter(self.document.findall(nodes.section)), self.document)
-            section.append(fold(CARD_TITLE, inside, classes=("gg-measured-card",)))
-        inside[0:0] = at_end
+        if folds:
+            card_of(self.document)[0:0] = folds
 
 
-def _put_below_the_caption(chart: nodes.Element) -> None:
-    cell = chart.parent
-    parent = cell.parent
-    below = range(parent.index(cell) + 1, len(parent))
-    place = next((i for i in below if not _is_of_a_caption(parent[i])), len(parent))
-    parent.insert(place, chart)
-    cell.remove(chart)
-
-
-def _is_of_a_caption(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.comment) or (isinstance(node, nodes.paragraph) and "caption" in node)
+def _heading(node: nodes.Node) -> str:
+    """Give the heading under which a node stands."""
+    while node.parent and not isinstance(node, nodes.section):
+        node = node.parent
+    return node[0].astext() if isinstance(node, nodes.section) else ""
 
 
 def _pass(_writer: Any, _node: nodes.Node) -> None:
@@ -208,7 +205,7 @@ def setup(app: Sphinx) -> None:
     plain = (_pass, _pass)
     app.add_node(cell_node, html=plain, latex=plain, text=plain, man=plain, texinfo=plain)
     app.add_directive("cell", CellDirective)
-    app.add_post_transform(FoldsInPlace)
+    app.add_post_transform(FoldsInCard)
     app.connect("config-inited", _drop_style)
     app.connect("builder-inited", _prepare)
     app.connect("env-before-read-docs", _kill_kernels)

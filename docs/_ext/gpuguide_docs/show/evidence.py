@@ -1,8 +1,9 @@
-"""The role ``evidence``: what a cause on a page rests on, linked to the code or the row that shows it."""
+"""The role ``evidence``: what a cause on a page rests on, listed in the card and linked to what shows it."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from sphinx_design.dropdown import dropdown_main
 
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.results.counters import COUNTERS
-from gpuguide_docs.show.numbers import NOT_MEASURED, ReportingRole
+from gpuguide_docs.show.cells import card_of
+from gpuguide_docs.show.numbers import ReportingRole
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVIDENCE", "EvidenceLinks", "EvidenceRole", "setup"]
 
-#: Kind of evidence -> the word that readers see.
+#: Kind of evidence -> the word that readers see: in the text for an opinion, else in the card.
 EVIDENCE = {"count": "counted", "variant": "measured", "counter": "measured", "opinion": "not tested"}
 
 
@@ -37,10 +39,8 @@ class EvidenceRole(ReportingRole):
         if (kind == "opinion") == bool(name):
             needed = "takes no name" if kind == "opinion" else "needs a name"
             raise ArgumentError(f"{kind} {needed}: write count NAME, variant NAME, counter NAME or opinion.")
-        shown = self._is_shown(kind, name)
-        word = EVIDENCE[kind] if shown else NOT_MEASURED
-        node = nodes.inline(self.rawtext, f"[{word}]", classes=["gg-evidence"])
-        node["evidence"], node["of"], node["shown"] = kind, name, shown
+        node = nodes.inline(self.rawtext, f"[{EVIDENCE[kind]}]", classes=["gg-evidence"])
+        node["evidence"], node["of"], node["shown"] = kind, name, self._is_shown(kind, name)
         return node
 
     def _is_shown(self, kind: str, name: str) -> bool:
@@ -98,21 +98,29 @@ def _declared(recording: Recording | None) -> list[str]:
 
 
 class EvidenceLinks(SphinxTransform):
-    """Links each piece of evidence to what shows it on its page, wherever that is."""
+    """Lists in the card what each cause rests on, with a link to what shows it, wherever that is."""
 
     # When all cells and rungs stand where they belong, and the card with its counters is there.
     default_priority = 405
 
     def apply(self, **_kwargs: object) -> None:
-        """Link what can be linked."""
-        for node in list(self.document.findall(nodes.inline)):
-            if node.get("of") and node["shown"]:
-                kind, name = node["evidence"], node["of"]
-                target = min(self._elements(), key=lambda target: _rank(target, kind, name))
-                if _rank(target, kind, name) < _NOT_AT_ALL:
-                    words = node.astext().strip("[]")
-                    link = nodes.reference("", words, refid=self._id(target, name), internal=True)
-                    node[:] = [nodes.Text("["), link, nodes.Text("]")]
+        """Take the marks out of the text, all but those of opinions."""
+        items = []
+        for node in [node for node in self.document.findall(nodes.inline) if node.get("of")]:
+            sentence = _taken_out(node)
+            if node["shown"]:
+                cause = nodes.paragraph("", f"{sentence} ", self._link(node["evidence"], node["of"]))
+                items.append(nodes.list_item("", cause))
+        if items:
+            lead = nodes.paragraph("", "What the causes on this page rest on:")
+            card_of(self.document)[0:0] = [lead, nodes.bullet_list("", *items, bullet="*")]
+
+    def _link(self, kind: str, name: str) -> nodes.Node:
+        words = f"[{EVIDENCE[kind]}: {name.replace('_', ' ')}]"
+        target = min(self._elements(), key=lambda target: _rank(target, kind, name))
+        if _rank(target, kind, name) == _NOT_AT_ALL:
+            return nodes.Text(words)
+        return nodes.reference("", words, refid=self._id(target, name), internal=True)
 
     def _elements(self) -> Iterator[nodes.Element]:
         return self.document.findall(nodes.Element)
@@ -127,6 +135,18 @@ class EvidenceLinks(SphinxTransform):
             own = f"evidence-{nodes.make_id(name)}"
             target["ids"].append(own if own not in taken else f"{own}-{len(taken)}")
         return str(target["ids"][0])
+
+
+def _taken_out(node: nodes.inline) -> str:
+    """Remove a mark with the space before it, and give the sentence that it follows."""
+    parent = node.parent
+    at = parent.index(node)
+    parent.remove(node)
+    before = parent[at - 1] if at else None
+    if isinstance(before, nodes.Text):
+        parent[at - 1] = nodes.Text(before.rstrip())
+    text = " ".join("".join(part.astext() for part in parent[:at]).split())
+    return re.split(r"(?<=[.!?]) ", text)[-1]
 
 
 _NOT_AT_ALL = 9

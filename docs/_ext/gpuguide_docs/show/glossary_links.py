@@ -34,7 +34,9 @@ _NO_PROSE = (
     number_node,
 )
 # The question is a second heading; the rest is not written on the page.
-_OTHER_TEXT = "gg-question gg-byline gg-measured-card gg-kernel-origin gg-download-wheel gg-exercise gg-rule"
+_OTHER_TEXT = (
+    "gg-question gg-byline gg-learn gg-measured-card gg-kernel-origin gg-download-wheel gg-exercise gg-rule"
+)
 _OTHER_CLASSES = frozenset(_OTHER_TEXT.split())
 _TERM = ("xref", "std", "std-term")
 

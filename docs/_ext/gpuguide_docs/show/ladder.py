@@ -189,7 +189,7 @@ class Ladder:
         if flop_share and flop_share.value >= max(_TELLING * (share is None), share.value if share else 0):
             return f"share of what {_UNITS.get(traffic.unit, traffic.unit)} can do", "flop_share"
         if share:
-            return "share of the memory ceiling", "share"
+            return "share of the peak memory speed", "share"
         if self._value(name, size, "rate"):
             return f"rate, {format_quantity(traffic.bytes_total, 'B')} moved", "rate"
         if self._value(name, size, "flop_rate"):
@@ -551,9 +551,9 @@ def _note(ladder: Ladder) -> nodes.paragraph:
     words = f"{clock[0].upper()}{clock[1:]}{', unless the row names another clock' if other else ''}. "
     if len(ladder.rungs) > 1:
         most = "at the largest of these sizes that both reach" if len(ladder.sizes) > 1 else "at this size"
-        words += f"Gain over the rung above, {most}. "
+        words += f"Gain over the step above, {most}. "
     if ladder.best:
-        words += "Bold: the fastest rung."
+        words += "Bold: the fastest step."
     return nodes.paragraph("", words.strip(), classes=["gg-rungs-note"])
 
 
@@ -568,7 +568,7 @@ def _strip(shown: _Shown, name: str, counter: str) -> strip_node:
         over += "" if time and gain.size == time.size else f", {shown.size(gain)}"
         cells.append(_strip_cell("gain", "gain", [shown.number(gain)], [nodes.Text(over)]))
     if done:
-        small = [shown.number(done.share), nodes.Text(" of the ceiling")] if done.share else []
+        small = [shown.number(done.share), nodes.Text(" of the peak")] if done.share else []
         if done.before:
             small += [nodes.Text("; before: " if small else "before: "), *shown.numbers(done.before)]
         cells.append(_strip_cell("work", done.words, shown.numbers(done.cells), small))

@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxRole
 
 from gpuguide.errors import ArgumentError, GpuGuideError, UnknownNameError, unknown
 from gpuguide.results.counters import COUNTERS, counted_at
+from gpuguide.results.records import FactOverStarts
 from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import REGIONS, size_words
@@ -140,11 +141,12 @@ def parse_size(text: str) -> int:
 
 @dataclass(frozen=True)
 class Number:
-    """A measured number, ready to be shown; ``short`` names no work."""
+    """A measured number, ready to be shown: ``short`` names no work, ``note`` is what hovering shows."""
 
     text: str
-    detail: str
     short: str
+    note: str
+    detail: str
 
 
 def processor_of(recording: Recording, *, gpu: bool = True) -> str:
@@ -172,24 +174,36 @@ def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) 
 
 def resolve(reference: Reference, recording: Recording) -> Number:
     """Look a reference up in its page's recording."""
+    of: Quantity | None = None
+    size, is_number = "", True
     if reference.kind == "fact":
         if reference.name not in recording.facts:
             raise unknown("fact or study", reference.name, [*recording.facts, *recording.studies])
         fact = recording.facts[reference.name]
+        of = fact.over if isinstance(fact, FactOverStarts) else None
+        is_number = fact.unit != "text"
         short, parts = fact.shown, [fact.note or fact.name.replace("_", " "), fact.basis]
     elif reference.kind == "counter":
+        size = size_words(reference.size)
         short, parts = _counter(reference, recording)
     else:
         if reference.name not in recording.studies:
             raise unknown("study", reference.name, recording.studies)
-        of_kind = _quantity if reference.kind == "cell" else _crossover
-        short, parts = of_kind(reference, recording.studies[reference.name])
+        results = recording.studies[reference.name]
+        if reference.kind == "crossover":
+            short, parts = _crossover(reference, results)
+        else:
+            of, parts = _quantity(reference, results)
+            short, size = str(of), f"{size_words(reference.size)} {results.size_name}"
     text, noun = short, reference.work.replace("_", " ")
     if noun and reference.quantity == "work":
         text = f"{short} {noun}"
     elif noun and reference.quantity == "rate":
         text = f"{short.removesuffix('/s').strip()} {noun}/s"
-    return Number(text, "; ".join(filter(None, [*parts, measured_on(recording, starts=False)])), short)
+    spread = f" ({of.interval})" if of and of.low != of.high and of.has_range else ""
+    # Of a processor's name, what stands before its family and model.
+    note = [f"{text}{spread}" * is_number, size, processor_of(recording).partition(" (")[0]]
+    return Number(text, short, "; ".join(filter(None, note)), "; ".join(filter(None, parts)))
 
 
 def _counter(reference: Reference, recording: Recording) -> tuple[str, list[str]]:
@@ -206,7 +220,7 @@ def _counter(reference: Reference, recording: Recording) -> tuple[str, list[str]
     return cell.shown(reference.counter), [*parts, "counted once, caches empty"]
 
 
-def _quantity(reference: Reference, results: Results) -> tuple[str, list[str]]:
+def _quantity(reference: Reference, results: Results) -> tuple[Quantity, list[str]]:
     quantity = results.quantity(
         reference.variant,
         reference.size,
@@ -216,7 +230,7 @@ def _quantity(reference: Reference, results: Results) -> tuple[str, list[str]]:
     )
     size = f"{size_words(reference.size)} {results.size_name}"
     subject = _subject(reference, results, quantity)
-    return str(quantity), [subject, quantity.basis, size, *_remarks(reference, results)]
+    return quantity, [subject, quantity.basis, size, *_remarks(reference, results)]
 
 
 def _remarks(reference: Reference, results: Results) -> list[str]:
@@ -269,7 +283,7 @@ def _crossover(reference: Reference, results: Results) -> tuple[str, list[str]]:
 
 
 class number_node(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils names its nodes so)
-    """A number with what hover, focus or tap shows: attributes ``detail``, ``tip`` (its id) and ``key``."""
+    """A number: attributes ``key``, ``note``, what hovering shows, ``tip``, its id, and ``detail``."""
 
 
 class ReportingRole(SphinxRole):
@@ -340,7 +354,12 @@ def measured_number(
 ) -> number_node:
     """Give the number that the role ``measured`` shows for a reference."""
     number = resolve(parse_reference(key), recording)
-    return _node(env, key, number.short if short else number.text, number.detail, "gg-measured")
+    page = site_of(env).page_of(env.docname)
+    # Machine and date of a page's own numbers stand in the fold above them.
+    where = "" if page and page.name == recording.page else f"; {measured_on(recording, starts=False)}"
+    node = _node(env, key, number.short if short else number.text, number.note, "gg-measured")
+    node["detail"] = f"{number.detail}{where}"
+    return node
 
 
 def unmeasured_number(env: BuildEnvironment, key: str, state: PageState) -> number_node:
@@ -362,11 +381,11 @@ def _why_unmeasured(state: PageState) -> str:
     return "this page was never measured"
 
 
-def _node(env: BuildEnvironment, key: str, text: str, detail: str, kind: str) -> number_node:
+def _node(env: BuildEnvironment, key: str, text: str, note: str, kind: str) -> number_node:
     # A number stays on one line, but not a fact of many words.
     classes = [kind, "gg-words"] if len(text) > _LONGEST_NUMBER else [kind]
     tip = f"gg-tip-{env.new_serialno('gg-tip')}"
-    return number_node(text, text, classes=classes, detail=detail, key=key, tip=tip)
+    return number_node(text, text, classes=classes, note=note, key=key, tip=tip)
 
 
 def _visit_html(writer: Any, node: number_node) -> None:
@@ -375,8 +394,8 @@ def _visit_html(writer: Any, node: number_node) -> None:
 
 
 def _depart_html(writer: Any, node: number_node) -> None:
-    detail = writer.encode(node["detail"])
-    writer.body.append(f'<span class="gg-tip" role="tooltip" id="{node["tip"]}">{detail}</span></span>')
+    note = writer.encode(node["note"])
+    writer.body.append(f'<span class="gg-tip" role="tooltip" id="{node["tip"]}">{note}</span></span>')
 
 
 def setup(app: Sphinx) -> None:

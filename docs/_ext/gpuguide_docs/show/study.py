@@ -55,6 +55,7 @@ def _table(page: str, study: str, results: Results) -> nodes.Element:
     files += download("JSON", f"{stem}.json")
     summary = f"Table: {results.title}, every size"
     table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
+    table["at_end"] = True
     # The downloads find the study by these, and write its files.
     table["page"], table["study"] = page, study
     table["variants"] = [info.name for info in results.variants]
@@ -73,8 +74,6 @@ class FindingDirective(SphinxDirective):
         for paragraph in content:
             if isinstance(paragraph, nodes.paragraph):
                 paragraph["classes"].append("gg-finding")
-                # The code of a chart is folded below it.
-                paragraph["caption"] = True
         return content
 
 

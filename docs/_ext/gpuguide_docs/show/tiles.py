@@ -1,4 +1,4 @@
-"""What other pages say about a page: tiles, rows of sections, all findings, and the role ``minutes``."""
+"""What other pages say about a page: tiles, rows of sections, all findings, the cheat sheet, and minutes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllFindingsDirective",
+    "CheatSheetDirective",
     "MinutesRole",
     "PageTilesDirective",
+    "RememberDirective",
     "SectionRowsDirective",
     "claim_words",
     "finding_in",
@@ -38,25 +40,44 @@ __all__ = [
     "setup",
 ]
 
+#: More than that nobody takes home.
+MOST_BULLETS = 3
 _POWER = re.compile(r"\b(2|10)\^(\d+)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
 class _Tile:
-    """What a page contributes to others: minutes, and the sentence with its finding, if it has numbers."""
+    """What a page contributes: minutes, the sentence with its finding if it has numbers, and its advice."""
 
     minutes: int
     finding: tuple[nodes.Node, ...]
+    remember: tuple[nodes.Element, ...]
 
 
 class tile_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
     """Marks where documents read later are quoted: attributes ``what`` and ``pages``, their names."""
 
 
-def note_tile(env: BuildEnvironment, docname: str, minutes: int, answer: Iterable[nodes.Element]) -> None:
-    """Remember what the tiles of a page say."""
-    _tiles(env)[docname] = _Tile(minutes, tuple(finding_in(answer)))
+def note_tile(
+    env: BuildEnvironment, document: nodes.Element, minutes: int, answer: Iterable[nodes.Element]
+) -> None:
+    """Remember what other pages say about this one."""
+    boxes = (box for box in document.findall(nodes.admonition) if "gg-remember" in box["classes"])
+    bullets = tuple(_plain(bullet) for box in boxes for bullet in box.findall(nodes.list_item))
+    _tiles(env)[env.docname] = _Tile(minutes, tuple(finding_in(answer)), bullets)
+
+
+def _plain(bullet: nodes.Element) -> nodes.Element:
+    """Give a bullet as it is printed: without links, and without notes of numbers."""
+    parts = (
+        # No line ends between a number and its unit.
+        nodes.Text(part.astext().replace(" ", "\N{NO-BREAK SPACE}"))
+        if isinstance(part, number_node)
+        else part.deepcopy()
+        for part in _parts(bullet)
+    )
+    return nodes.list_item("", nodes.paragraph("", "", *parts))
 
 
 def minutes_to_read(env: BuildEnvironment, page: Page) -> int:
@@ -203,6 +224,30 @@ class AllFindingsDirective(_PagesDirective):
         return [nodes.container("", title, self._quote("finding", [page]), listed, classes=["gg-found"])]
 
 
+class RememberDirective(SphinxDirective):
+    """``.. remember::`` is the box with what to take home from a page, which the cheat sheet collects."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Build the box; roles work in it."""
+        content = self.parse_content_to_nodes()
+        bullets = content[0] if len(content) == 1 else None
+        if not isinstance(bullets, nodes.bullet_list) or len(bullets) > MOST_BULLETS:
+            raise self.error(f"remember: write a list of at most {MOST_BULLETS} bullets, each of them advice")
+        return [nodes.admonition("", nodes.title("", "Remember"), bullets, classes=["gg-remember"])]
+
+
+class CheatSheetDirective(_PagesDirective):
+    """``.. cheat-sheet::`` collects what all pages say to remember, section by section."""
+
+    def run(self) -> list[nodes.Node]:
+        """Mark the places."""
+        sections = listed_sections(self._site().layout)
+        sheets = [self._quote("remember", pages, section=section.title) for section, pages in sections]
+        return [nodes.container("", *sheets, classes=["gg-sheet"])]
+
+
 class MinutesRole(SphinxRole):
     """``:minutes:`why_gpu``` says how long a page takes to read."""
 
@@ -245,8 +290,28 @@ class Tiles(SphinxPostTransform):
         site, tiles = site_of(self.env), _tiles(self.env)
         for place in list(self.document.findall(tile_node)):
             pages = [site.page(name) for name in place["pages"]]
-            known = [tiles[page.docname] for page in pages if page.docname in tiles]
-            place.replace_self(_quoted(place, pages, known))
+            known = {page: tiles[page.docname] for page in pages if page.docname in tiles}
+            if place["what"] == "remember":
+                place.replace_self(_sheet(self.env.docname, place["section"], known))
+            else:
+                place.replace_self(_quoted(place, pages, [*known.values()]))
+
+
+def _sheet(docname: str, section: str, tiles: dict[Page, _Tile]) -> list[nodes.Node]:
+    """Give the advice of a section's pages; nothing where there is none yet."""
+    pages = []
+    for page, tile in tiles.items():
+        if tile.remember:
+            link = link_to(docname, "doc", f"/{page.docname}", page.title)
+            title = nodes.paragraph("", "", link, classes=["gg-sheet-title"])
+            bullets = nodes.bullet_list("", *(bullet.deepcopy() for bullet in tile.remember), bullet="*")
+            pages.append(nodes.container("", title, bullets, classes=["gg-sheet-page"]))
+    if not pages:
+        return []
+    heading = nodes.rubric("", section, **{"heading-level": 2})
+    # A heading stays with what follows it.
+    pages[0].insert(0, heading)
+    return [nodes.container("", *pages, classes=["gg-sheet-section"])]
 
 
 def _quoted(place: tile_node, pages: list[Page], tiles: list[_Tile]) -> nodes.Node:
@@ -278,6 +343,8 @@ def setup(app: Sphinx) -> None:
     app.add_directive("page-tiles", PageTilesDirective)
     app.add_directive("section-rows", SectionRowsDirective)
     app.add_directive("all-findings", AllFindingsDirective)
+    app.add_directive("remember", RememberDirective)
+    app.add_directive("cheat-sheet", CheatSheetDirective)
     app.add_role("minutes", MinutesRole())
     app.add_post_transform(Tiles)
     app.connect("env-purge-doc", _purge)

@@ -133,3 +133,8 @@ print(halves(np.arange(4.0), out), math.pi > 3)
 # .. try-it::
 #
 #    Replace ``1`` with *two*.
+#
+# .. remember::
+#
+#    - Multiply: it takes :measured:`sums[dot, 65536].time`.
+#    - Read :doc:`Other </other>`.
