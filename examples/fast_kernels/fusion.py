@@ -157,6 +157,8 @@ gg.plot_time(results)
 # The reversed view costs nothing. For 10\ :sup:`8` numbers, the fused kernel takes
 # :measured:`reversed[fused_reversed, 10**8].time` with ``y`` reversed, as long as without. A :term:`warp`
 # still reads whole :term:`sectors <sector>`, in the other direction.
+#
+# .. results:: reversed
 
 # %%
 # float32: fused is not yet fast
