@@ -6,7 +6,8 @@ var Scorer = {
   // Most readers look for a page that explains something; who types plot_time or KernelTask, which are no words of
   // English, wants its reference.
   score: ([docname, title, anchor, description, score, filename, kind]) => {
-    if (!docname.startsWith("api/")) return 2000 + score;
+    // A lesson answers more than an exercise on it, unless the words are the title of the exercise.
+    if (!docname.startsWith("api/")) return 2000 + (docname.startsWith("exercises/") ? 0.6 : 1) * score;
     const named = kind === "object" && score >= Scorer.objNameMatch && /_|[a-z][A-Z]/.test(title.split(".").pop());
     return named ? 4000 + score : score;
   },
