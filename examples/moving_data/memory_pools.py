@@ -406,4 +406,5 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 # ----
 #
 # Onward: :doc:`Overlap </gallery/moving_data/overlap>` copies one chunk while the GPU works on another.
-# Sideways: :doc:`Slicing </gallery/moving_data/slicing>`, on views and copies of parts.
+# Sideways: :doc:`Slicing </gallery/moving_data/slicing>`, on views and copies of parts. In trouble:
+# :ref:`symptom-out-of-memory`.
