@@ -32,6 +32,11 @@ def _page_context(
 ) -> None:
     # The theme's choice of versions reads the name of the page, and the guide has no such choice. Without
     # this inline script, a list of allowed scripts needs no entry for each page.
+    if "body" in context:
+        # A list of contents without a title of its own is a landmark without a name.
+        context["body"] = context["body"].replace(
+            '<nav class="contents', '<nav aria-label="Contents" class="contents'
+        )
     context["script_files"] = [
         script
         for script in context["script_files"]
