@@ -35,7 +35,8 @@ class FreshStart:
     @property
     def worst(self) -> float:
         """The smallest share of all clocks."""
-        return min((n_inside / n for n_inside, n in self.inside.values() if n), default=1.0)
+        shares = map(self.share, self.inside)
+        return min((share for share in shares if share is not None), default=1.0)
 
 
 @dataclass(frozen=True)

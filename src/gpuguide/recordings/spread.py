@@ -14,7 +14,7 @@ from gpuguide.recordings.recording import Recording
 from gpuguide.results.results import Results, clocks_of_ratio
 from gpuguide.results.starts import STEADY
 
-__all__ = ["FILE", "Spread", "pooled", "read_spread", "save_spread"]
+__all__ = ["FILE", "Spread", "deviations_in", "pooled", "read_spread", "save_spread"]
 
 FILE = "starts.json"
 
@@ -82,6 +82,12 @@ def read_spread(folder: Path) -> Spread | None:
     """Read the spread of a machine from its folder of recordings; None where none was pooled."""
     path = folder / FILE
     return loads(Spread, path.read_bytes(), label(path)) if path.exists() else None
+
+
+def deviations_in(folder: Path) -> dict[str, float]:
+    """Read by how much a machine's starts deviate, by clock; empty where nothing was pooled."""
+    spread = read_spread(folder)
+    return spread.deviations if spread else {}
 
 
 def save_spread(spread: Spread, root: Path) -> Path:

@@ -22,7 +22,7 @@ from gpuguide.recordings.plain import label, loads, write
 from gpuguide.recordings.recording import Recording, Run, SavedRun
 from gpuguide.recordings.runs import MOST_RUNS, date_of, differences, in_terms_of, over_starts, unexpected
 from gpuguide.recordings.spread import FILE as SPREAD
-from gpuguide.recordings.spread import pooled, read_spread, save_spread
+from gpuguide.recordings.spread import deviations_in, pooled, save_spread
 
 __all__ = [
     "PRIMARY_MACHINE",
@@ -99,8 +99,7 @@ def load_or_none(page: str, machine: str | None = None, root: Path | None = None
 
 
 def _shown(folder: Path) -> Recording:
-    spread = read_spread(folder.parent)
-    return over_starts(read(folder), spread.deviations if spread else None)
+    return over_starts(read(folder), deviations_in(folder.parent))
 
 
 def machines(root: Path | None = None) -> tuple[str, ...]:

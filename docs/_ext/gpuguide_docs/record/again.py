@@ -20,7 +20,6 @@ from gpuguide_docs.record import recorder
 from gpuguide_docs.record.trials import (
     Trial,
     compare,
-    deviations_of,
     keep_start,
     leave_one_out,
     readings,
@@ -102,6 +101,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Compare a start of the machine with the landed recordings."""
     from gpuguide.errors import GpuGuideError
+    from gpuguide.recordings.spread import deviations_in
 
     told = _arguments(argv)
     layout = Layout(Path.cwd())
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             trials = [
                 trial
                 for (machine, _), recording in landed.items()
-                for trial in leave_one_out(readings(recording), deviations_of(layout.recorded, machine))
+                for trial in leave_one_out(readings(recording), deviations_in(layout.recorded / machine))
             ]
             return _judged(trials, "it takes four machine starts to predict one from the others.")
         if told.recorded:
@@ -155,9 +155,11 @@ def _hold(
     new: Mapping[tuple[str, str], Recording],
 ) -> int:
     """Judge new recordings, and keep what came of each start beside the landed ones."""
+    from gpuguide.recordings.spread import deviations_in
+
     compared = []
     for former, recording in _comparable(landed, new):
-        deviations = deviations_of(root, recording.machine)
+        deviations = deviations_in(root / recording.machine)
         compared.append((former, recording, compare(readings(former), readings(recording), deviations)))
     for machine, start in sorted({(new.machine, each) for _, new, _ in compared for each in starts_of(new)}):
         keep_start(root / machine, start, [each for each in compared if each[1].machine == machine])

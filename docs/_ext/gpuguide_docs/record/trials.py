@@ -16,7 +16,6 @@ __all__ = [
     "Reading",
     "Trial",
     "compare",
-    "deviations_of",
     "keep_recorded",
     "keep_start",
     "leave_one_out",
@@ -216,19 +215,13 @@ def keep_start(
 def keep_recorded(root: Path, machine: str, former: Mapping[str, Recording]) -> None:
     """Compare what was just recorded with the ranges before it, and keep what came of the start."""
     from gpuguide.recordings import store as recordings
+    from gpuguide.recordings.spread import deviations_in
 
-    compared = []
+    compared, deviations = [], deviations_in(root / machine)
     for page, before in former.items():
         now = recordings.read(root / machine / page)
         new = [row for row in readings(now) if row.start not in starts_of(before)]
         if new and before.key == now.key:
-            compared.append((before, now, compare(readings(before), new, deviations_of(root, machine))))
+            compared.append((before, now, compare(readings(before), new, deviations)))
     for start in {trial.start for *_, trials in compared for trial in trials}:
         keep_start(root / machine, start, compared)
-
-
-def deviations_of(root: Path, machine: str) -> dict[str, float]:
-    from gpuguide.recordings.spread import read_spread
-
-    spread = read_spread(root / machine)
-    return spread.deviations if spread else {}
