@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import ArgumentError
-from gpuguide.machine.launch import blocks_1d, check, grid_2d, grid_3d, grid_stride_blocks
+from gpuguide.machine.launch import blocks_1d, check
 
 X = np.ones(3, np.float32)
 
@@ -65,17 +65,6 @@ def test_blocks_cover_every_element(n: int, threads: int, blocks: int) -> None:
     assert blocks_1d(n, threads) == blocks
 
 
-def test_x_walks_along_columns() -> None:
-    assert grid_2d((100, 1000), (32, 8)) == (32, 13)
-    assert grid_3d((16, 100, 1000), (32, 4, 2)) == (32, 25, 8)
-    assert grid_2d((0, 5), (32, 8)) == (1, 1)
-
-
-@pytest.mark.parametrize(("n", "blocks"), [(0, 1), (1, 1), (1000, 4), (2**28, 1056)])
-def test_a_grid_stride_loop_gets_no_idle_blocks(n: int, blocks: int) -> None:
-    assert grid_stride_blocks(n, 256, 132, 8) == blocks
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -85,12 +74,6 @@ def test_a_grid_stride_loop_gets_no_idle_blocks(n: int, blocks: int) -> None:
         (lambda: blocks_1d(10, 0), "threads_per_block must be an integer from 1 to 1024; got 0."),
         (lambda: blocks_1d(10, 2048), "threads_per_block must be an integer from 1 to 1024; got 2048."),
         (lambda: blocks_1d(2**40, 32), "CUDA takes at most 2147483647"),
-        (lambda: grid_2d((4, 4), (64, 32)), "makes 2048"),
-        (lambda: grid_2d((4, 4, 4), (8, 8)), "A 2-D grid needs 2 numbers"),
-        (lambda: grid_2d((2**20, 4), (32, 1)), "1048576 blocks along y; CUDA takes at most 65535"),
-        (lambda: grid_3d((4, 4, 4), (1, 1, 128)), "threads_per_block[2] must be an integer from 1 to 64"),
-        (lambda: grid_2d((4, -4), (8, 8)), "shape[1] must be an integer of at least 0"),
-        (lambda: grid_stride_blocks(10, 256, 0, 8), "sm_count must be"),
     ],
 )
 def test_arguments_are_checked(call, message: str) -> None:

@@ -1,18 +1,17 @@
-"""Launches: the arrays they take, grids in one to three dimensions, and grid-stride loops."""
+"""Launches: the arrays they take, and the blocks of their grids."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from typing import Any
 
 from gpuguide.errors import ArgumentError
 
-__all__ = ["blocks_1d", "check", "grid_2d", "grid_3d", "grid_stride_blocks"]
+__all__ = ["blocks_1d", "check"]
 
 MAX_THREADS_PER_BLOCK = 1024
-# Along x, y and z: limits of CUDA, the same on all its present GPUs.
-_MAX_GRID = (2**31 - 1, 65535, 65535)
+# Along x: a limit of CUDA, the same on all its present GPUs.
+_MAX_BLOCKS = 2**31 - 1
 
 
 def check(
@@ -67,65 +66,15 @@ def _array_cure(name: str, came: int, ndim: int | None, dtype: str | None) -> st
 def blocks_1d(n: int, threads_per_block: int) -> int:
     """Count the blocks that are needed to give each of `n` elements a thread."""
     _check_int("n", n, 0)
-    _check_threads((threads_per_block,))
-    return _checked_grid((_ceil_div(n, threads_per_block),))[0]
-
-
-def grid_2d(shape: tuple[int, int], threads_per_block: tuple[int, int]) -> tuple[int, int]:
-    """Count the blocks that cover a matrix, with x along its columns."""
-    x, y = _grid(shape, threads_per_block, 2)
-    return x, y
-
-
-def grid_3d(shape: tuple[int, int, int], threads_per_block: tuple[int, int, int]) -> tuple[int, int, int]:
-    """Count the blocks that cover a three-dimensional array, with x along its last axis."""
-    x, y, z = _grid(shape, threads_per_block, 3)
-    return x, y, z
-
-
-def grid_stride_blocks(n: int, threads_per_block: int, sm_count: int, blocks_per_sm: int) -> int:
-    """Count the blocks of a kernel whose threads loop over the data, a whole grid apart."""
-    _check_int("n", n, 0)
-    _check_threads((threads_per_block,))
-    _check_int("sm_count", sm_count, 1)
-    _check_int("blocks_per_sm", blocks_per_sm, 1)
-    return max(1, min(_ceil_div(n, threads_per_block), sm_count * blocks_per_sm))
-
-
-def _grid(shape: tuple[int, ...], threads_per_block: tuple[int, ...], ndim: int) -> tuple[int, ...]:
-    if len(shape) != ndim or len(threads_per_block) != ndim:
-        raise ArgumentError(
-            f"A {ndim}-D grid needs {ndim} numbers in shape and in threads_per_block; "
-            f"got shape={shape!r}, threads_per_block={threads_per_block!r}."
-        )
-    for axis, length in enumerate(shape):
-        _check_int(f"shape[{axis}]", length, 0)
-    _check_threads(threads_per_block)
-    blocks = (_ceil_div(n, t) for n, t in zip(reversed(shape), threads_per_block, strict=True))
-    return _checked_grid(tuple(blocks))
-
-
-def _checked_grid(blocks: tuple[int, ...]) -> tuple[int, ...]:
+    _check_int("threads_per_block", threads_per_block, 1, MAX_THREADS_PER_BLOCK)
     # CUDA refuses an empty grid; the kernel's own bounds check leaves an empty array alone.
-    blocks = tuple(max(1, count) for count in blocks)
-    for axis, count, most in zip("xyz", blocks, _MAX_GRID, strict=False):
-        if count > most:
-            raise ArgumentError(
-                f"The grid would have {count} blocks along {axis}; CUDA takes at most {most}. "
-                "Use more threads per block, or let each thread loop over several elements."
-            )
-    return blocks
-
-
-def _check_threads(threads_per_block: tuple[int, ...]) -> None:
-    for axis, (count, most) in enumerate(zip(threads_per_block, (1024, 1024, 64), strict=False)):
-        name = "threads_per_block" if len(threads_per_block) == 1 else f"threads_per_block[{axis}]"
-        _check_int(name, count, 1, most)
-    if prod(threads_per_block) > MAX_THREADS_PER_BLOCK:
+    blocks = max(1, -(-n // threads_per_block))
+    if blocks > _MAX_BLOCKS:
         raise ArgumentError(
-            f"A block holds at most {MAX_THREADS_PER_BLOCK} threads; "
-            f"threads_per_block={threads_per_block!r} makes {prod(threads_per_block)}."
+            f"The grid would have {blocks} blocks along x; CUDA takes at most {_MAX_BLOCKS}. "
+            "Use more threads per block, or let each thread loop over several elements."
         )
+    return blocks
 
 
 def _check_int(name: str, value: int, low: int, high: int | None = None) -> None:
@@ -137,7 +86,3 @@ def _check_int(name: str, value: int, low: int, high: int | None = None) -> None
     if not fits or isinstance(value, bool):
         wanted = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ArgumentError(f"{name} must be an integer {wanted}; got {value!r}.")
-
-
-def _ceil_div(a: int, b: int) -> int:
-    return -(-a // b)

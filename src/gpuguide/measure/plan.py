@@ -277,11 +277,6 @@ def kernel_variant(name: str, call: Callable[..., Any], label: str = "", **optio
     return Variant(name, call, label=label, **{"arrays": "numba", **options})
 
 
-def cupy_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
-    """Return a variant on CuPy arrays, timed by the GPU's clock; the simulator has none of them."""
-    return Variant(name, call, label=label, simulatable=False, **options)
-
-
 def end_to_end_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
     """Return a variant that takes host arrays to the GPU, timed from the call until the result is back."""
     return Variant(name, call, label=label, clock="end_to_end", simulatable=False, **options)
