@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "CPU",
     "CPU_SERIES",
+    "CUPY",
     "GRID",
     "INK",
+    "KERNEL",
+    "KERNELS",
+    "LIBRARY",
     "MUTED",
+    "NUMPY",
     "PALETTE",
     "RANGES_SAID",
     "SERIES",
@@ -28,6 +34,10 @@ __all__ = [
 INK, MUTED, GRID = "#1b1f24", "#5a6370", "#d8dce2"
 SERIES = ("#0060b9", "#b85c00", "#1a7f4b", "#8a3fb0", "#c0282d", "#00788a", "#7a5230", "#b5366f")
 CPU_SERIES = ("#4a5568", "#6e7787", "#39424f")
+#: One colour for one thing, on all pages.
+NUMPY, CPU, CUPY, KERNEL, LIBRARY = CPU_SERIES[1], CPU_SERIES[2], SERIES[0], SERIES[1], SERIES[3]
+#: Where a chart shows several kernels of one's own, or several steps of one: the first is `KERNEL`.
+KERNELS = (KERNEL, SERIES[4], SERIES[2], SERIES[6], SERIES[7], SERIES[5])
 
 #: Light colour -> dark twin. All light colours differ, so that one drawing serves both themes.
 PALETTE = {

@@ -77,6 +77,7 @@ class Page:
     top_bar: bool = False
     counters: tuple[str, ...] = ()
     waits: str = ""
+    advice: str = ""
 
     @property
     def docname(self) -> str:
@@ -208,6 +209,7 @@ _PAGE_KEYS: _Keys = {
     "machine": (_text, False),
     "topic": (_text, False),
     "waits": (_text, False),
+    "advice": (_text, False),
     "format": (_text, False),
     "top_bar": (_flag, False),
 }

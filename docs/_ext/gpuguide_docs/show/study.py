@@ -77,8 +77,21 @@ class FindingDirective(SphinxDirective):
         return content
 
 
+class HeadlineDirective(SphinxDirective):
+    """``.. headline:: TEXT`` stands above a chart or a drawing and says in one line what it shows."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Build the line; roles work in it."""
+        words, messages = self.parse_inline(self.arguments[0])
+        return [nodes.paragraph("", "", *words, classes=["gg-headline"]), *messages]
+
+
 def setup(app: Sphinx) -> None:
     """Register the directives."""
     app.setup_extension("sphinx_design")
     app.add_directive("results", ResultsDirective)
     app.add_directive("finding", FindingDirective)
+    app.add_directive("headline", HeadlineDirective)

@@ -177,7 +177,8 @@ class PageTilesDirective(_PagesDirective):
         if pictures:
             tile += nodes.container("", *pictures, classes=["gg-tile-picture"])
         tile += self._title(page.docname, page.title)
-        tile += [self._quote("finding", [page]), self._quote("about", [page])]
+        advice = nodes.paragraph("", page.advice, classes=["gg-tile-finding"])
+        tile += [advice if page.advice else self._quote("finding", [page]), self._quote("about", [page])]
         return tile
 
 
