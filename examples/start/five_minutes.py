@@ -42,8 +42,7 @@ print("CuPy is right: ", cp.allclose(q_gpu @ r_gpu, a_gpu))
 # %%
 # .. try-it::
 #
-#    Add the line ``a_gpu + a``. It raises a TypeError: arrays of CuPy and NumPy do not mix, and CuPy never
-#    copies an array without being asked.
+#    Add the line ``a_gpu + a``. It raises a TypeError: CuPy and NumPy arrays do not mix in an expression.
 #
 # NumPy and CuPy may differ in the signs of Q and R. That is why we compare the product with the matrix.
 
