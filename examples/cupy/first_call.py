@@ -132,10 +132,37 @@ gg.plot_decomposition(bars)
 # names. The name of the file is a hash of source, options, compute capability and compiler, so a kernel is
 # compiled anew if any of them changes. Inside a process, what was loaded stays in memory.
 #
-# The source depends on the dtype, and often on the layout of the array and the number of its axes. So
-# ``x.mean(axis=2)`` may be fast for an array in C order and slow once more for one in Fortran order: that is
-# another first call. The same is true of Numba, which compiles a kernel for each combination of dtype, number
-# of axes and layout.
+# The source depends on the dtype, on the layout of the array in memory, and on the number of its axes. Each
+# new combination is a first call. Here the cache on disk is empty:
+
+import os
+from tempfile import mkdtemp
+
+os.environ["CUPY_CACHE_DIR"] = mkdtemp()  # an empty folder: all is compiled anew
+
+table = cp.ones((1000, 1000), dtype=cp.float32)
+cube = table.reshape(100, 100, 100)
+cases = {
+    "float32": table,
+    "fewer rows": table[:500],
+    "float64": table.astype(cp.float64),
+    "fewer columns": table[:, :500],
+    "three axes": cube[:, :50, :50],
+}
+for name, x in cases.items():
+    print(f"{name:14}", end="")
+    for call in ("first", "second"):
+        cp.cuda.Device().synchronize()
+        start = perf_counter()
+        cp.cbrt(x)
+        cp.cuda.Device().synchronize()
+        print(f"{call:>8} {1e3 * (perf_counter() - start):7.2f} ms", end="")
+    print()
+
+# %%
+# Fewer rows compile nothing, because they lie in one piece like the whole table. Fewer columns leave gaps
+# between the rows, and code for gaps is other code. The same is true of Numba, which compiles a kernel for
+# each combination of dtype, number of axes and layout.
 
 # draw
 ax = gg.plot_samples(results, 512**2)
