@@ -39,7 +39,7 @@ assert (with_frame(on_host, 3)[3:-3, 3:-3] == on_host).all()
 """
 _AS_NUMPY = """
 assert np.allclose(smooth.get(), expected)
-assert cp.allclose(row_by_row(table), at_once(table))
+assert cp.allclose(row_by_row(vectors), at_once(vectors))
 """
 _SORTS = {
     "with_copies_pinned": _PINNED,
@@ -241,7 +241,9 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "first_call": OtherSizes({"512": "33"}, {"": _DETERMINANT}),
     "transfers": OtherSizes({"1_000_000": "1_003"}, _ON_THEIR_WAY),
     "data_where_it_is": OtherSizes({"1_000_000": "1_003"}, _PAIRS),
-    "numpy_to_cupy": OtherSizes({"1_000_000": "1_003", "(1024, 1024)": "(33, 20)"}, {"": _AS_NUMPY}),
+    "numpy_to_cupy": OtherSizes(
+        {"1_000_000": "1_003", "(1024, 1024)": "(33, 20)", "(100_000, 100)": "(33, 20)"}, {"": _AS_NUMPY}
+    ),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
