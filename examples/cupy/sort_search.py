@@ -6,8 +6,9 @@ At what size does sorting on the GPU pay?
 """
 # %%
 # Sort on the GPU what is there already: seventeen million numbers take CuPy
-# :measured:`sort[cupy, 4096**2].time`, and NumPy :measured:`sort[numpy_threads, 4096**2].time` on all threads.
-# If the numbers start and end on the CPU, keep them in pinned memory, and leave small sorts to NumPy.
+# :measured:`sort[cupy, 4096**2].time`, and NumPy :measured:`sort[numpy_threads, 4096**2].time` on all
+# threads. If the numbers start and end on the CPU, keep them in pinned memory, and leave small sorts to
+# NumPy.
 #
 # .. headline:: Copies included, the GPU wins from a hundred thousand numbers on
 #
