@@ -187,8 +187,8 @@ for grey in (on_host, on_gpu):
 # on the CPU. Copies of the large photo, in :term:`pinned memory`, add little:
 # :measured:`contrast[with_copies_pinned, 2048**2].time` with them.
 #
-# To do all steps in one pass you would write a :term:`kernel` of your own, for the GPU alone: :doc:`Why a GPU
-# </gallery/start/why_gpu>` compares these ways.
+# To do all steps in one pass you would write a :term:`kernel` of your own, for the GPU alone:
+# :doc:`When a GPU pays </gallery/start/why_gpu>` compares these ways.
 #
 # .. dropdown:: The rivals, and copies from ordinary memory
 #

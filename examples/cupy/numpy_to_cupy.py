@@ -337,4 +337,4 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # ----
 #
 # Next: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, and the size from which the GPU wins. See also:
-# :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.
+# :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.

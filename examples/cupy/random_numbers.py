@@ -295,6 +295,6 @@ with style():
 # Next
 # ----
 #
-# Next: :doc:`The first call </gallery/cupy/first_call>`, on why the first line of a program takes so long.
-# See also: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that never
-# leave the GPU.
+# Next: :doc:`Make first calls fast </gallery/cupy/first_call>`, on why the first line of a program takes so
+# long. See also: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that
+# never leave the GPU.
