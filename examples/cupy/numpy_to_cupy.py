@@ -115,12 +115,12 @@ print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 #    ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both.
 
 # %%
-# What raises an error, and the cure
-# ----------------------------------
+# What raises TypeError or ValueError, and why
+# --------------------------------------------
 #
 # An array is in the memory of the CPU or in that of the GPU. To mix the two, one has to be copied, and
-# copies are slow. So arithmetic with both raises an error, and so does any code that would turn a CuPy array
-# into a NumPy array unasked. These are the messages:
+# copies are slow. Arithmetic with both therefore raises an error, and so does any code that would turn a CuPy
+# array into a NumPy array unasked. These are the messages:
 
 for code in (
     "x + x_host",

@@ -20,8 +20,8 @@ Which generator should you take on the GPU, and how fast is it?
 #     ax.figure.set_size_inches(7.2, 2.6)
 
 # %%
-# A generator and its seed, as in NumPy
-# -------------------------------------
+# default_rng: NumPy's interface, other numbers
+# ---------------------------------------------
 #
 # CuPy's random numbers come from a generator object. Its :term:`seed <random seed>` decides them all: the
 # same seed and the same calls give the same numbers again.
