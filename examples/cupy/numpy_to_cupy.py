@@ -2,20 +2,22 @@
 Run NumPy code on the GPU
 =========================
 
-How much of a NumPy program runs on the GPU as it stands, and what has to change?
+What has to change in a NumPy program, and what does not work?
 """
 # %%
-# Copy your arrays to the GPU with ``cp.asarray``, and call the same functions: NumPy hands the work over to
-# CuPy. A table of ten million numbers is then standardised in :measured:`columns[cupy, 10**7].time` instead
-# of :measured:`columns[numpy, 10**7].time`. Leave arrays of a few thousand numbers on the CPU.
+# Copy your arrays to the GPU with ``cp.asarray`` and call the same functions. A running average of four
+# million numbers takes :measured:`convolve[cupy, 2048**2].time` there, and
+# :measured:`convolve[numpy_threads, 2048**2].time` in NumPy on all threads. Not every function gains as much:
+# time yours.
 #
-# .. headline:: Ten million numbers: the same function, handed arrays on the CPU and on the GPU
+# .. headline:: The same ``np.convolve``, on four million numbers
 #
 # .. drawn:: numpy_to_cupy
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     plot_bars(results, ["numpy", "cpu_threads", "cupy", "with_copies_pinned"], at=10**7)
+#     ax = plot_bars(convolve, ["numpy", "numpy_threads", "cupy"], at=2048**2)
+#     ax.figure.set_size_inches(7.2, 2.6)
 
 # %%
 # Two lines change
@@ -61,7 +63,9 @@ print(type(back), "as NumPy's:", np.allclose(back, expected))
 #    -save(result)
 #    +save(result.get())
 #
-# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``.
+# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``. With the
+# table on the GPU, ten million numbers take :measured:`columns[cupy, 10**7].time`, where NumPy takes
+# :measured:`columns[numpy, 10**7].time` on its one thread.
 
 # %%
 
@@ -90,9 +94,10 @@ _ = gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit=
 # What works unchanged
 # --------------------
 #
-# Most functions do. Before ``np.square`` begins, it asks the class of its argument whether that wants to do
-# the work, and CuPy's class says yes. Of the :measured:`numpy_functions` functions in ``np`` that ask,
-# :measured:`shared_functions` are in ``cp``. You can also call CuPy's yourself, under the same names:
+# Most functions do: NumPy hands the work over to CuPy. Before ``np.square`` begins, it asks the class of its
+# argument whether that wants to do the work, and CuPy's class says yes. Of the :measured:`numpy_functions`
+# functions in ``np`` that ask, :measured:`shared_functions` are in ``cp``. You can also call CuPy's yourself,
+# under the same names:
 
 x_host = np.array([3.0, 6.0, 9.0])
 x, y = cp.asarray(x_host), cp.asarray([4.0, 8.0, 12.0])
@@ -113,12 +118,12 @@ print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 #    ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both.
 
 # %%
-# What raises an error, and the cure
-# ----------------------------------
+# What raises TypeError or ValueError, and why
+# --------------------------------------------
 #
 # An array is in the memory of the CPU or in that of the GPU. To mix the two, one has to be copied, and
-# copies are slow. So arithmetic with both raises an error, and so does any code that would turn a CuPy array
-# into a NumPy array unasked. These are the messages:
+# copies are slow. Arithmetic with both therefore raises an error, and so does any code that would turn a CuPy
+# array into a NumPy array unasked. These are the messages:
 
 for code in (
     "x + x_host",
@@ -174,8 +179,9 @@ for code in (
 # float64 or float32
 # ------------------
 #
-# Take float32 where seven digits are enough: it halves the bytes on every GPU. As in NumPy, you get float64
-# unless you ask for something else, and one float64 array among float32 arrays makes the result float64.
+# Take float32 where seven digits are enough: it halves the bytes on every GPU, and GPUs made for games have
+# few units for float64. As in NumPy, you get float64 unless you ask for something else, and one float64 or
+# int64 array among float32 arrays makes the result float64.
 
 x32 = cp.ones(3, dtype=cp.float32)
 for code in (
@@ -188,14 +194,31 @@ for code in (
     print(f"{code:35} {eval(code).dtype}")
 
 # %%
-# The table takes :measured:`together[gpu_alone, 10**7].time` of the GPU's time in float64 and
-# :measured:`together_single[gpu_alone, 10**7].time` in float32.
+# Look at ``dtype`` after each step, and convert once, at the start: ``table.astype(cp.float32)``. It always
+# saves memory, and not always time. :doc:`Numba's types </gallery/first_kernels/numba_types>` shows what a
+# float64 by mistake costs in a kernel.
 
 # %%
 # From SciPy to cupyx.scipy
 # -------------------------
 #
-# ``np.convolve`` asks its arguments as well. Here is a running average of a signal, on the GPU:
+# SciPy itself computes on the CPU. CuPy has many of its functions under the same names: write ``cupyx.scipy``
+# for ``scipy`` in the import.
+#
+# .. csv-table:: What cupyx.scipy has
+#    :header: module | what is there
+#    :delim: |
+#
+#    ``ndimage``, ``signal``|filters, convolutions, measurements
+#    ``fft``, ``special``, ``interpolate``|transforms, special functions, splines
+#    ``sparse``, ``sparse.linalg``|sparse matrices, solvers, some eigenvalues
+#    ``linalg``, ``stats``|a few functions; look into ``cp.linalg`` first
+#    ``spatial``|distances and neighbours, with NVIDIA's cuVS installed
+#
+# It has no ``optimize``, ``integrate`` or ``cluster``. CuPy's
+# `comparison table <https://docs.cupy.dev/en/stable/reference/comparison.html>`__ goes through all functions.
+#
+# ``np.convolve`` needs no SciPy. Here is a running average of a signal, on the GPU:
 
 signal_host = np.random.default_rng(0).random(1_000_000)
 window_host = np.hanning(225) / np.hanning(225).sum()
@@ -204,9 +227,6 @@ expected = np.convolve(signal_host, window_host, "same")
 print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
 
 # %%
-# Four million numbers and 225 weights take :measured:`convolve[cupy, 2048**2].time` on the GPU, and
-# :measured:`convolve[numpy_threads, 2048**2].time` in NumPy on all threads.
-#
 # It is tempting to convolve an image like this, too, after ``ravel()``. It runs, and the result is wrong:
 
 image = cp.zeros((5, 6), dtype=cp.int64)
@@ -215,14 +235,30 @@ weights = cp.arange(1, 10).reshape(3, 3)
 print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 
 # %%
-# A single bright pixel should become the nine weights, three in each of three rows. SciPy has a function for
-# images, and CuPy has it under the same name, in ``cupyx.scipy`` instead of ``scipy``:
+# The nine weights follow one another, and run over the ends of their rows. They should stand in a square
+# around the one bright pixel.
+#
+# .. drawing:: numpy_to_cupy
+#
+#     Two grids of five rows and six columns. In the left one, called 1-D after ravel, the weights 1 to 9
+#     stand in one line that begins in row 1, fills row 2 and ends in row 3. In the right one, called 2-D,
+#     they stand in a square of three by three around the bright pixel.
+#
+# SciPy has a function for images, and CuPy has it under the same name:
 
 from cupyx.scipy import ndimage
 
 print(ndimage.convolve(image, weights, mode="constant"))
 
 # %%
+# :doc:`Convolution </gallery/cupy/convolution>` compares the ways to blur an image.
+#
+# .. dropdown:: How CuPy convolves in one dimension
+#
+#    Floats go `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy, while
+#    NumPy adds up products. Small results next to large ones therefore have fewer correct digits in CuPy.
+#    Integers are exact.
+#
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: convolve_numpy, convolve_threads, convolve_cupy
 #    :fold: What is timed: NumPy on one thread and on all, CuPy
@@ -257,19 +293,23 @@ for step in (row_by_row, at_once):
 
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
-# are nearly the same, the GPU is waiting for Python. In a loop it waits for each row: NumPy takes
-# :measured:`rows[numpy_loop, 1024**2].time` for the loop, and CuPy
-# :measured:`rows[cupy_loop, 1024**2].time`. One call for all rows takes CuPy
-# :measured:`rows[cupy_once, 1024**2].time`. :evidence:`variant cupy_once`
+# are nearly the same, and the step itself fetches nothing, the GPU is waiting for Python. A call that does
+# little work costs Python as much time as one that does much, so a loop that is harmless in NumPy is the slow
+# line in CuPy: it takes :measured:`rows[cupy_loop, 1024**2].time`, and one call for all rows
+# :measured:`rows[cupy_once, 1024**2].time`. NumPy needs :measured:`rows[numpy_loop, 1024**2].time` for the
+# loop.
 #
 # .. results:: rows
+#
+# For a whole program there is NVIDIA's profiler Nsight Systems, which draws what ran when. In its picture
+# ``with cupyx.profiler.time_range("name"):`` marks a step of yours.
 
 # %%
 # Add up along the memory
 # -----------------------
 #
-# The second suspect is a sum over the first axis of a narrow table. CuPy gives it a block of threads for each
-# few columns, so most of the GPU has nothing to do. Store each column in one piece:
+# The next suspect is a sum, a mean or a maximum over the first axis of a narrow table, as in ``standardise``.
+# Store each column in one piece:
 
 by_column = cp.asfortranarray(table)  # the numbers of a column lie side by side
 print("the same:", bool(cp.allclose(standardise(by_column), standardise(table))))
@@ -278,16 +318,32 @@ for name, layout in {"by row": table, "by column": by_column}.items():
     print(f"{name:9} GPU-0 {1e3 * times.gpu_times.mean():7.3f} ms")
 
 # %%
-# The function and the numbers are the same, and so is the result. With each column in one piece the table is
-# standardised in :measured:`together[cupy, 10**7].time`.
+# Function, numbers and result are the same. On the way to the GPU, ``cp.asarray(table_host, order="F")``
+# stores the columns like this at once. Timed with care, the table takes
+# :measured:`together[cupy, 10**7].time` instead of :measured:`columns[cupy, 10**7].time`.
+#
+# .. dropdown:: The same table in float32
+#
+#    The sums take most of the time, and not the bytes: in float32 the GPU works for
+#    :measured:`together_single[gpu_alone, 10**7].time`, in float64 for
+#    :measured:`together[gpu_alone, 10**7].time`.
+#
+# .. results:: together
+#
+# .. results:: together_single
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: together_numpy, together_cupy
 #    :fold: What is timed: the table with each column in one piece
 
 # %%
-# At what size it pays
-# --------------------
+# See what the CPU can do
+# -----------------------
+#
+# Leave arrays of a few thousand numbers on the CPU: each call costs Python the same time to hand over,
+# however small the array. CuPy overtakes NumPy on one thread :measured:`columns.crossover(numpy, cupy)`.
+#
+# .. headline:: This table suits the CPU: a loop compiled for all threads beats CuPy at every size
 
 # draw
 _ = gg.plot_time(
@@ -297,10 +353,11 @@ _ = gg.plot_time(
 )
 
 # %%
-# .. finding::
-#
-#    With the table on the GPU, CuPy overtakes NumPy on one thread
-#    :measured:`columns.crossover(numpy, cupy)`.
+# NumPy goes over the table many times, on one thread. A loop that Numba compiles for all CPU threads
+# standardises ten million numbers in :measured:`columns[cpu_threads, 10**7].time`: try that before you buy a
+# GPU. The GPU pays off when data stay there for many steps. With the copies of the table, CuPy takes
+# :measured:`columns[with_copies_pinned, 10**7].time` from :term:`pinned memory`, and
+# :measured:`columns[with_copies, 10**7].time` from ordinary, :term:`pageable memory`.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
@@ -312,8 +369,9 @@ _ = gg.plot_time(
 #    :names: cupy, with_copies, with_copies_pinned
 #    :fold: What is timed for CuPy, with copies and without
 
-# draw: Claims
-gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=2)
+# draw: Five claims
+gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=5)
+gg.claim(results, "cpu_threads", faster_than="cupy", at=10**7)
 gg.claim(convolve, "cupy", faster_than=("numpy", "numpy_threads"), at=2048**2, by=4)
 gg.claim(rows, "numpy_loop", faster_than="cupy_loop", at=1024**2, by=2)
 gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2, by=2)
@@ -321,7 +379,12 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # %%
 # .. remember::
 #
-#    - Copy the arrays with ``cp.asarray`` once, and change nothing else.
+#    - Copy the arrays with ``cp.asarray`` once, call the same functions, and fetch the result with
+#      ``.get()``.
+#    - Keep CPU and GPU arrays apart: mixing them raises ``TypeError``, and ``float()``, ``if`` and ``print``
+#      wait for the GPU.
+#    - Time the steps, and replace a loop over rows by one call: :measured:`rows[cupy_once, 1024**2].time`
+#      instead of :measured:`rows[cupy_loop, 1024**2].time`.
 
 # %%
 # Your turn: one function for both sides
@@ -337,4 +400,4 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # ----
 #
 # Next: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, and the size from which the GPU wins. See also:
-# :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.
+# :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.
