@@ -1,4 +1,4 @@
-"""How the open blocks of each lesson are run at another size, and when the answer of a rung is right."""
+"""How the open blocks of each lesson are run at another size, and when the answer of a block is right."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _SORTS = {
     "rows_packed": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
 }
 
-_CHUNKED = _each("assert (out_host == x_host @ weights_host).all()", "one_stream", "three_streams")
+_CHUNKED = _each("assert (out_host == x_host @ weights_host).all()", "make_buffers(1,", "make_buffers(3,")
 _BLURRED = "assert np.allclose({result}, expected, atol=1e-5)"
 _BLURS = {
-    "ndimage": _BLURRED.format(result="again.get()"),
-    "fft": _BLURRED.format(result="by_fft.get()"),
-    "separable": _BLURRED.format(result="twice.get()"),
-    "fused": _BLURRED.format(result="in_one.get()"),
-    "with_copies_pinned": _BLURRED.format(result="out_pinned"),
+    "again =": _BLURRED.format(result="again.get()"),
+    "by_fft =": _BLURRED.format(result="by_fft.get()"),
+    "twice =": _BLURRED.format(result="twice.get()"),
+    "in_one =": _BLURRED.format(result="in_one.get()"),
+    "out_pinned =": _BLURRED.format(result="out_pinned"),
 }
 _POINTS = {
     "philox": "assert 0 <= float(x.min()) <= float(x.max()) < 1",
@@ -162,14 +162,14 @@ assert cp.allclose(c_single, c, atol=0.01)
 _DETERMINANT = "assert np.isclose(float(determinant), np.linalg.det(a_host), rtol=1e-3)"
 _LONGEST = "assert (out == cp.arange(out.size) % 2**24).all()"
 _ON_THEIR_WAY = {
-    "pinned": "assert (x == cp.asarray(y_host)).all()\nx[:] = 9",
-    "register_first": "assert (x == cp.asarray(y_host)).all()",
-    "at_once": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
+    "x.set(x_pinned)": "assert (x == cp.asarray(y_host)).all()\nx[:] = 9",
+    "hostRegister": "assert (x == cp.asarray(y_host)).all()",
+    "stream=there": "assert (x == 0).all()\nassert (y_pinned == 1).all()",
 }
 _POWERS = "assert (large == 3**15).all() and back.data.ptr == x.data.ptr"
 _PAIRS = {
-    "": "\nassert np.isclose(float(product), np.dot(a_host, b_host))",
-    "with_copies_pinned": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
+    "": "assert np.isclose(float(product), np.dot(a_host, b_host))",
+    "a.set(a_pinned)": "assert np.isclose(float(cp.dot(a, b)), np.dot(a_pinned, b_pinned))",
 }
 _ADDED = "assert (out == x + 1).all()\nassert corner == len(a)"
 _TIMED = "assert (out == cp.maximum(a, b)).all()\nassert cp.allclose(guess, cp.sqrt(number))"
