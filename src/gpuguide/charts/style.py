@@ -88,6 +88,7 @@ _RC: dict[Any, Any] = {
     "ytick.labelcolor": INK,
     "lines.linewidth": 1.8,
     "lines.markersize": 5.5,
+    "hatch.linewidth": 0.8,
     "legend.frameon": False,
     # Outlines, not text: the figure looks the same where the font is not installed.
     "svg.fonttype": "path",
@@ -116,7 +117,7 @@ def save_svg(figure: Figure) -> bytes:
 
     buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
     # Read when the file is written, which may be outside of `style`.
-    with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt")}):
+    with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt", "hatch.linewidth")}):
         figure.set_facecolor("none")
         # `Figure.savefig` would draw twice, first for the layout alone; one draw settles that as well.
         FigureCanvasSVG(figure).print_svg(buffer, metadata=_NO_DATE)  # type: ignore[no-untyped-call]
