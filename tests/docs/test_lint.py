@@ -67,8 +67,13 @@ MISTAKES = [
     (1, ("`a` :", "`a` in 5 us, :"), ":measured:`a`", "'5 us'"),
     (2, (" :evidence:`count\n# waits`", ""), "# Slow,", "'Slow, because threads wait.'"),
     (2, ("We think it is", "It is"), "It is", "'It is memory, because nothing else is left.'"),
-    (3, (".. finding::", ".. note::"), "# draw", "a chart without its finding"),
-    (3, ("share = ", "\n# %%\n\n# draw\nplt.plot(share)\nshare = "), "# draw", "a chart without its finding"),
+    (3, (".. finding::", ".. note::"), "# draw", "a chart without its headline"),
+    (
+        3,
+        ("share = ", "\n# %%\n\n# draw\nplt.plot(share)\nshare = "),
+        "# draw",
+        "a chart without its headline",
+    ),
     (4, (" :measured:`c`", ""), "", "5 measured numbers"),
     (
         5,

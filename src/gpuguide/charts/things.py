@@ -79,7 +79,9 @@ def thing_in_words(words: str) -> str | None:
     for thing, rule in (*_GPU_RULES, (NUMPY, r"(numpy|scipy|\bnp\.)(?!.*(all|every|\d) threads)")):
         if re.search(rule, words):
             return thing
-    return CPU if re.search(r"numpy|scipy|\bcpu|\bnjit|all threads", words) else None
+    if re.search(r"numpy|scipy|\bcpu|\bnjit|all threads", words):
+        return CPU
+    return KERNEL if re.search(r"\bgpu\b", words) else None
 
 
 def is_copy_words(words: str) -> bool:

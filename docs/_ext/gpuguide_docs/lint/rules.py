@@ -146,7 +146,9 @@ def _shortened(text: str) -> str:
 def _charts(page: PageText) -> Iterator[Problem]:
     """3. A chart has its headline above it, or its finding below it, before the next chart."""
     charts = [
-        place for place, cell in enumerate(page.cells) if cell.kind == "drawn" and _CHART.search(cell.content)
+        place
+        for place, cell in enumerate(page.cells)
+        if cell.kind == "drawn" and not cell.is_thumbnail and _CHART.search(cell.content)
     ]
     for place, after in pairwise([*charts, len(page.cells)]):
         below = page.cells[place + 1 : after]
@@ -155,7 +157,8 @@ def _charts(page: PageText) -> Iterator[Problem]:
             continue
         if not any(cell.kind == "text" and ".. finding::" in cell.content for cell in below):
             yield Problem(
-                _line(page.cells[place]), "a chart without its headline; write .. headline:: in the text above it"
+                _line(page.cells[place]),
+                "a chart without its headline; write .. headline:: in the text above it",
             )
 
 
