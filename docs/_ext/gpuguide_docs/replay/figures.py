@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.replay.outputs import Picture, chart, image
 
 if TYPE_CHECKING:
-    from gpuguide_docs.replay.replay import ReplayedPage
     from gpuguide_docs.replay.states import States
 
 __all__ = ["PLAIN_THUMBNAIL", "FigureFolder", "shown_drawing", "write_thumbnail"]
@@ -70,20 +69,22 @@ def shown_drawing(source: str, docs: Path) -> str:
     return next((name for name in names if (drawings / f"{name}.svg").is_file()), "")
 
 
-def write_thumbnail(target: Path, script: Path, states: States, page: ReplayedPage) -> None:
+def write_thumbnail(
+    target: Path, script: Path, states: States, pictures: Sequence[Picture], own: Picture | None
+) -> None:
     """Write what sphinx-gallery makes the thumbnail of a page, and the dark twin of that.
 
     It is what the page's thumbnail cell draws, else its drawing, else its first chart as drawn for phones.
     """
     docs = states.layout.docs
-    if page.thumbnail is not None:
-        light = page.thumbnail.data
+    if own is not None:
+        light = own.data
         dark = states.guide.dark(light)
     elif drawing := shown_drawing(script.read_text(encoding="utf-8"), docs):
         twins = (docs / "_static" / "drawings" / f"{drawing}{end}.svg" for end in ("", "-dark"))
         light, dark = (path.read_bytes() for path in twins)
-    elif page.pictures:
-        light = page.pictures[0].narrow or page.pictures[0].data
+    elif pictures:
+        light = pictures[0].narrow or pictures[0].data
         dark = states.guide.dark(light)
     else:
         # So that a page never keeps a figure of other code.
