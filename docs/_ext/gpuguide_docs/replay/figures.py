@@ -63,10 +63,11 @@ class FigureFolder:
 
 
 def shown_drawing(source: str, docs: Path) -> str:
-    """Find the first drawing that a page shows."""
+    """Find the first drawing that a page shows, in its form for phones if it has one (larger words)."""
     names = (name for found in _DRAWING.finditer(source) if (name := found[1] or found[2]))
     drawings = docs / "_static" / "drawings"
-    return next((name for name in names if (drawings / f"{name}.svg").is_file()), "")
+    forms = (form for name in names for form in (f"{name}-narrow", name))
+    return next((form for form in forms if (drawings / f"{form}.svg").is_file()), "")
 
 
 def write_thumbnail(

@@ -18,14 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = ["DrawingDirective", "setup", "twins"]
 
-# Stands in the style sheet of a drawing that has larger words for narrow screens.
-_FOR_PHONES = "@media"
-
 
 class DrawingDirective(SphinxDirective):
     """``.. drawing:: NAME`` shows ``docs/_static/drawings/NAME.svg`` and its twin ``NAME-dark.svg``.
 
-    The content is the alternative text.
+    Phones show ``NAME-narrow.svg`` if there is one, and its twin. The content is the alternative text.
     """
 
     required_arguments = 1
@@ -37,21 +34,30 @@ class DrawingDirective(SphinxDirective):
         if not words:
             raise self.error(f"drawing {name}: say under it, indented, what the drawing shows")
         folder = site_of(self.env).layout.docs / "_static" / "drawings"
-        known = [path.stem for path in sorted(folder.glob("*.svg")) if not path.stem.endswith("-dark")]
+        known = [
+            path.stem for path in sorted(folder.glob("*.svg")) if not path.stem.endswith(("-dark", "-narrow"))
+        ]
         for stem in (name, f"{name}-dark"):
             if not (folder / f"{stem}.svg").exists():
                 self.env.note_reread()
                 raise self.error(f"drawing: {unknown('drawing', stem, known)}")
-        twins = [self._image(name, words, "only-light"), self._image(f"{name}-dark", words, "only-dark")]
+        has_narrow = (folder / f"{name}-narrow.svg").exists()
+        images = self._twins(name, words, *(["gg-wide"] if has_narrow else []))
         # By this the minutes of a page count a drawing, once.
-        twins[0]["drawing"] = name
+        images[0]["drawing"] = name
+        if has_narrow:
+            return [*images, *self._twins(f"{name}-narrow", words, "gg-narrow")]
         # The others scroll on a narrow screen, as charts do.
-        if _FOR_PHONES in (folder / f"{name}.svg").read_text(encoding="utf-8"):
-            return [*twins]
-        return [nodes.container("", *twins, classes=["gg-chart"])]
+        return [nodes.container("", *images, classes=["gg-chart"])]
 
-    def _image(self, stem: str, words: str, theme: str) -> nodes.image:
-        image = nodes.image(uri=f"/_static/drawings/{stem}.svg", alt=words, classes=["gg-drawing", theme])
+    def _twins(self, stem: str, words: str, *classes: str) -> list[nodes.image]:
+        return [
+            self._image(stem, words, *classes, "only-light"),
+            self._image(f"{stem}-dark", words, *classes, "only-dark"),
+        ]
+
+    def _image(self, stem: str, words: str, *classes: str) -> nodes.image:
+        image = nodes.image(uri=f"/_static/drawings/{stem}.svg", alt=words, classes=["gg-drawing", *classes])
         self.set_source_info(image)
         return image
 
