@@ -51,7 +51,7 @@ def bars(
             height = row - 16
             ax.barh(top + 13 + height / 2, length, height=height, **look.bar())
             shown = str(value) if isinstance(value, Quantity) else getattr(value, "shown", f"{value:g}")
-            middle = {"va": "center", "fontsize": _WORDS, "weight": "bold", "color": INK}
+            middle: dict[str, Any] = {"va": "center", "fontsize": _WORDS, "weight": "bold", "color": INK}
             ax.text(length + 4, top + 13 + height / 2, shown, **middle)
         ax.text(0, _HEIGHT - 1, word, va="bottom", fontsize=_SMALL, color=MUTED)
         said = "; ".join(f"{label} {value}" for label, value in zip(values, lengths, strict=True))

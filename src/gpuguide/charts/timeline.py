@@ -72,7 +72,7 @@ def _colours_of(lanes: tuple[str, ...]) -> list[str]:
 def _bars(ax: Axes, spans: Any, row: int, colour: str, longest: float, *, hatched: bool) -> None:
     for number, (begin, end) in enumerate(spans, start=1):
         # A narrow gap, so that bars that touch can be told apart.
-        hatch = {"hatch": "//", "edgecolor": GRID} if hatched else {"edgecolor": MUTED}
+        hatch: dict[str, Any] = {"hatch": "//", "edgecolor": GRID} if hatched else {"edgecolor": MUTED}
         ax.barh(row, end - begin, left=begin, height=0.78, facecolor=colour, linewidth=0.5, **hatch)
         if len(spans) > 1 and end - begin > _LEAST_NUMBERED * longest:
             # Light on the light theme's dark bars, dark on the dark theme's light ones.

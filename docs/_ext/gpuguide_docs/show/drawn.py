@@ -143,7 +143,7 @@ class ChoicesDirective(_DrawingDirective):
                 f"each answer (of two questions, one for each pair); got of={questions}, choices {labels}"
             )
         drawn = self.drawn([(choice["code"], choice["line"]) for choice in choices])
-        panels = []
+        panels: list[nodes.Node] = []
         for label, charts in zip(labels, drawn, strict=False):
             places = (str(column.index(part)) for column, part in zip(answers, label, strict=True))
             shown = [] if panels else ["gg-shown"]
