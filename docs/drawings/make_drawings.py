@@ -336,18 +336,16 @@ def sparse_lookup() -> Drawing:
 
 
 def write(*drawings: Callable[..., Drawing]) -> None:
-    """Write drawings, light and dark, with a form for phones where the words have room in it."""
+    """Write drawings, light and dark, and those that are wider than a phone in a form for it as well."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for draw in drawings:
-        wide = draw()
-        if faults := wide.faults():
-            raise SystemExit(f"{draw.__name__}: {'; '.join(faults)}")
-        own = "narrow" in signature(draw).parameters
-        narrow = draw(narrow=True) if own else wide.squeezed()
-        forms = {"": wide, **({} if narrow.faults() else {"-narrow": narrow})}
-        if "-narrow" not in forms:
-            print(f"{draw.__name__} scrolls on a phone: {'; '.join(narrow.faults()[:3])}")
+        forms = {"": draw()}
+        if forms[""].width > _NARROW_WIDTH:
+            has_own = "narrow" in signature(draw).parameters
+            forms["-narrow"] = draw(narrow=True) if has_own else forms[""].squeezed()
         for form, drawing in forms.items():
+            if faults := drawing.faults():
+                raise SystemExit(f"{draw.__name__}{form}: {'; '.join(faults)}. Write less, or make room.")
             svg = drawing.svg()
             (FOLDER / f"{draw.__name__}{form}.svg").write_text(svg, encoding="utf-8")
             (FOLDER / f"{draw.__name__}{form}-dark.svg").write_text(to_dark(svg), encoding="utf-8")

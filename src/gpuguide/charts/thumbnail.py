@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuguide.charts.marks import label_ends
-from gpuguide.charts.style import INK, KERNEL, MUTED, describe, style
+from gpuguide.charts.style import INK, KERNEL, MUTED, WORDS_AS_TEXT, describe, style
 from gpuguide.charts.things import Look, is_copy_words, thing_in_words
 from gpuguide.errors import ArgumentError
 from gpuguide.results.starts import Quantity
@@ -96,6 +96,7 @@ def _axes(place: tuple[float, float, float, float]) -> Axes:
     import matplotlib.pyplot as plt
 
     figure = plt.figure(figsize=(_WIDTH / 72, _HEIGHT / 72), layout="none")
+    figure.set_gid(WORDS_AS_TEXT)
     ax = figure.add_axes(place)
     if place[2] == 1:
         ax.axis("off")
