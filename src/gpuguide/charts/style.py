@@ -121,7 +121,7 @@ def save_svg(figure: Figure) -> bytes:
 
     buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
     # Read when the file is written, which may be outside of `style`.
-    settings = {key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt", "hatch.linewidth")}
+    settings: dict[Any, Any] = {key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt", "hatch.linewidth")}
     if figure.get_gid() == WORDS_AS_TEXT:
         settings["svg.fonttype"] = "none"
     with mpl.rc_context(settings):
