@@ -105,8 +105,10 @@ def plot_samples(
     return ax
 
 
-def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: str = "time") -> Axes:
-    """Draw one quantity of a few variants as bars, small enough for a tile, with the name above each bar.
+def plot_bars(
+    results: Results, variants: Sequence[str], *, at: int, quantity: str = "time", tile: bool = False
+) -> Axes:
+    """Draw one quantity of a few variants as bars, with the name above each; small enough for a tile if asked.
 
     A line below says whether a longer bar is better: bars of a time are better the shorter they are.
     """
@@ -118,7 +120,8 @@ def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: s
     better = "shorter is better" if is_time else "longer is better"
     looks = looks_of(results, list(variants))
     with style():
-        ax = plt.subplots(figsize=(_TILE_WIDTH, 0.4 + 0.62 * len(values)))[1]
+        size = (_TILE_WIDTH, 0.4 + 0.62 * len(values)) if tile else (7.2, 0.4 + 0.6 * len(values))
+        ax = plt.subplots(figsize=size)[1]
         for row, (info, value) in enumerate(values.items()):
             ax.barh(row, value.value, height=0.46, **looks[info.name].bar())
             ax.text(0, row - 0.3, info.label, va="bottom", color=INK, fontsize=11)
