@@ -108,7 +108,7 @@ def plot_samples(
 def plot_bars(
     results: Results, variants: Sequence[str], *, at: int, quantity: str = "time", tile: bool = False
 ) -> Axes:
-    """Draw one quantity of a few variants as bars, with the name above each; small enough for a tile if asked.
+    """Draw one quantity of a few variants as bars, with the name above each, if asked for a tile.
 
     A line below says whether a longer bar is better: bars of a time are better the shorter they are.
     """
