@@ -222,8 +222,8 @@ results = sieves.segmented.run()
 counts = sieves.count.run()
 
 # %%
-# For a million numbers the gain is small: the GPU takes :measured:`count[segmented_pinned, 10**6].time`, nearly
-# all of it for launch and copy, and primesieve :measured:`count[primesieve, 10**6].time`.
+# For a million numbers the gain is small: the GPU takes :measured:`count[segmented_pinned, 10**6].time`,
+# nearly all of it for launch and copy, and primesieve :measured:`count[primesieve, 10**6].time`.
 #
 # .. dropdown:: What limits the sieve
 #
