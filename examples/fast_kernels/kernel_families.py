@@ -29,7 +29,7 @@ CuPy and Numba offer seven ways: which do you take, and when?
 #     times = {label: results.time(name, 2**28) for label, name in names.items()}
 #     with style():
 #         ax = plt.subplots(figsize=(7.2, 2.5))[1]
-#         for row, (label, time) in enumerate(times.items()):
+#         for row, time in enumerate(times.values()):
 #             ax.barh(row, time.value, 0.6, color=KERNEL if row > 2 else CUPY)
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
 #         ax.set_yticks(range(6), list(times))
@@ -222,9 +222,8 @@ total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduct
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 
 # %%
-# It takes :measured:`total[sum_reduction, 2**28].time`, where ``cp.sum`` takes
-# :measured:`total[sum_cupy, 2**28].time`. Its first call takes :measured:`first_sum_reduction`, which goes
-# into compiling templates of CUB, a library for sums and the like. :evidence:`variant reduction_without`
+# Its first call takes :measured:`first_sum_reduction`, which goes into compiling templates of CUB, a library
+# for sums and the like. :evidence:`variant reduction_without`
 #
 # In a kernel of your own, each block adds up a part of the array and stores its sum. Another launch, with a
 # single block, adds up these sums.
@@ -241,10 +240,35 @@ sum_blocks[1, 256](parts, result)
 print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
-# This reaches :measured:`total[sum_blocks, 2**28].share`. Our best RawKernel reaches
-# :measured:`total[sum_quads, 2**28].share`, which is hardly worth its 49 lines: it needs loads of 16 bytes,
-# as many blocks as the GPU holds at once, few registers, and no second launch, since the block that finishes
-# last adds up the sums of all.
+# .. headline:: cp.sum leaves little to win
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import CUPY, KERNEL, describe
+
+names = {
+    "cp.sum": "sum_cupy",
+    "ReductionKernel": "sum_reduction",
+    "@cuda.jit": "sum_blocks",
+    "RawKernel": "sum_quads",
+}
+times = {label: totals.time(name, 2**28) for label, name in names.items()}
+ax = plt.subplots(figsize=(7.2, 2.0))[1]
+for row, time in enumerate(times.values()):
+    ax.barh(row, time.value, 0.6, color=KERNEL if row > 1 else CUPY)
+    ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+ax.set_yticks(range(4), list(times))
+longest = times["ReductionKernel"].value
+ax.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(3.5, -0.5))
+ax.grid(visible=False)
+ax.spines["bottom"].set_visible(False)
+words = "; ".join(f"{label} {time}" for label, time in times.items())
+describe(ax, f"Time to add up 2**28 numbers of four bytes. {words}.")
+
+# %%
+# Our best RawKernel is hardly worth its 49 lines: it needs loads of 16 bytes, as many blocks as the GPU holds
+# at once, few registers, and no second launch, since the block that finishes last adds up the sums of all.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
