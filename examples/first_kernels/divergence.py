@@ -61,8 +61,6 @@ What does it cost when the threads of a warp go different ways?
 # a prime, the thread tries all odd numbers up to the square root. The last line of the output counts how
 # many of a warp's steps have work for a thread; no clock is needed for that. Up to four million numbers, it
 # is :measured:`active_divisors_in_order`.
-#
-# .. rung:: in_order
 
 import cupy as cp
 import numpy as np
@@ -128,8 +126,8 @@ from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 # If the cost of each number is known, a list can name the most expensive numbers first, and thread ``k``
 # takes the ``k``-th of the list. The costs here come from the first run, and making the list is not timed.
 #
-# .. rung:: by_cost
-#    :beside:
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: by_cost
 
 order = cp.asarray(np.argsort(-tries).astype(np.int32))
 by_cost[512, 128](order, divisors)
@@ -143,7 +141,7 @@ print("same answers:", bool((divisors.get() == found).all()))
 #
 # .. kernel:: gpuguide.topics.divergence.warp_steps
 #    :names: warp_steps, active_share
-#    :fold: How warp steps are counted
+#    :fold: How the steps are counted
 
 # %%
 # If you do not know the cost: regroup in the block
@@ -153,15 +151,18 @@ print("same answers:", bool((divisors.get() == found).all()))
 # first, and notes in :term:`shared memory` which numbers are still open. Then it deals this list out to its
 # threads, so that no even number holds a place in a warp of primes.
 #
-# .. rung:: regrouped
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: NUMBERS_PER_BLOCK, regrouped
 
 regrouped[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
-# What is open after the first stage still differs: one number is divisible by 37, another is a prime. So the
-# block can stop and deal out again after the divisors up to 127, up to 511, and so on. That is
-# :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in order.
+# This takes :measured:`divisors[regrouped, 2**22].time`, where plain order takes
+# :measured:`divisors[in_order, 2**22].time`. What is open after the first stage still differs: one number is
+# divisible by 37, another is a prime. So the block can stop and deal out again after the divisors up to 127,
+# up to 511, and so on. That is :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in
+# order.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: regrouped_often
@@ -348,8 +349,8 @@ ax.imshow(
     vmin=0,
     vmax=1,
 )
-ax.text(0, 1.04, "steps of each pixel")
-ax.text(1.05, 1.04, "share of a row's warp that waits")
+ax.text(0, 1.04, "steps of a pixel")
+ax.text(1.05, 1.04, "threads that wait")
 ax.set(xlim=(0, 2.05), ylim=(0, 1.12))
 ax.axis("off")
 describe(
