@@ -113,6 +113,9 @@ gg.claim(cumulative, "cumsum_in_place", faster_than="cumsum_cub", at=10**8, by=1
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: add_source
+#
+# .. rung:: add_quads
+#    :beside:
 
 raw_addition = cp.RawKernel(add_source, "add_quads")
 n_blocks = (a.size + 1023) // 1024
@@ -164,8 +167,8 @@ print("times np.float32(2.0): ", out[:3], "as 2 * x:", bool((out == 2 * a).all()
 # A Numba kernel takes arrays with gaps and numbers of any type as they are. It cannot load a ``float4``, but
 # a thread has as many bytes on their way if it loads four numbers of each array before it stores the first.
 #
-# .. kernel:: gpuguide.topics.kernel_families.kernels
-#    :names: add_four
+# .. rung:: add_four
+#    :beside:
 
 from numba import cuda
 
@@ -200,6 +203,9 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 #
 # For arrays of even length, one line is a cure. Seen as complex numbers, two neighbours are one element of
 # eight bytes, and a complex addition adds both parts.
+#
+# .. rung:: add_pairs
+#    :beside:
 
 pairs = [array.view(cp.complex64) for array in (a, b, out)]
 cp.add(pairs[0], pairs[1], out=pairs[2])
@@ -217,6 +223,9 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # memory's speed, which leaves next to nothing to win. For a reduction that CuPy does not have, a
 # ``ReductionKernel`` needs four expressions: what to take from an element, how to combine two results, what
 # to store, and what to begin with.
+#
+# .. rung:: sum_reduction
+#    :beside:
 
 total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduction")
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
@@ -228,8 +237,8 @@ print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 # In a kernel of your own, each block adds up a part of the array and stores its sum. Another launch, with a
 # single block, adds up these sums.
 #
-# .. kernel:: gpuguide.topics.kernel_families.kernels
-#    :names: sum_blocks
+# .. rung:: sum_blocks
+#    :beside:
 
 from numba import config
 

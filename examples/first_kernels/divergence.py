@@ -61,6 +61,9 @@ What does it cost when the threads of a warp go different ways?
 # a prime, the thread tries all odd numbers up to the square root. The last line of the output counts how
 # many of a warp's steps have work for a thread; no clock is needed for that. Up to four million numbers, it
 # is :measured:`active_divisors_in_order`.
+#
+# .. rung:: in_order
+#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -126,8 +129,8 @@ from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 # If the cost of each number is known, a list can name the most expensive numbers first, and thread ``k``
 # takes the ``k``-th of the list. The costs here come from the first run, and making the list is not timed.
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: by_cost
+# .. rung:: by_cost
+#    :beside:
 
 order = cp.asarray(np.argsort(-tries).astype(np.int32))
 by_cost[512, 128](order, divisors)
@@ -151,22 +154,19 @@ print("same answers:", bool((divisors.get() == found).all()))
 # first, and notes in :term:`shared memory` which numbers are still open. Then it deals this list out to its
 # threads, so that no even number holds a place in a warp of primes.
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: NUMBERS_PER_BLOCK, regrouped
+# .. rung:: regrouped
+#    :beside:
 
 regrouped[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
-# This takes :measured:`divisors[regrouped, 2**22].time`, where plain order takes
-# :measured:`divisors[in_order, 2**22].time`. What is open after the first stage still differs: one number is
-# divisible by 37, another is a prime. So the block can stop and deal out again after the divisors up to 127,
-# up to 511, and so on. That is :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in
-# order.
+# What is open after the first stage still differs: one number is divisible by 37, another is a prime. So the
+# block can stop and deal out again after the divisors up to 127, up to 511, and so on. That is
+# :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in order.
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: regrouped_often
-#    :fold: Regrouped at each stage
+# .. rung:: regrouped_often
+#    :beside:
 
 regrouped_often[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
@@ -421,7 +421,7 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 # %%
 # .. remember::
 #
-#    - Give the 32 threads of a warp work of equal length; here that is up to
+#    - Give the 32 threads of a warp work of equal length: sorted by cost, a search for divisors is
 #      :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. A short ``if`` is free.
 #    - Count on the host first: the longest thread of each warp, against the average.
 #    - Sort only long work whose neighbours differ, and call ``cuda.syncwarp()`` before threads of a warp

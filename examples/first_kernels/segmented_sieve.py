@@ -186,6 +186,9 @@ from gpuguide.topics.segmented_sieve.kernels import (
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: SEGMENTED_SOURCE
 #    :fold: The kernel
+#
+# .. rung:: segmented
+#    :beside:
 
 from math import isqrt
 

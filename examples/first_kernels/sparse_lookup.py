@@ -44,6 +44,9 @@ How does a GPU look up millions of keys fast?
 # yours for the look-up. The values here are strings, for which CuPy has no type; but a string of eight bytes
 # can travel as an unsigned 64-bit number, and be a string again on the host. A query that is no key gets 0,
 # an empty string.
+#
+# .. rung:: cupy
+#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -80,6 +83,9 @@ print("dict:", [mapping.get(query, b"") for query in queries_host.tolist()])
 #     A row of fifteen sorted keys. Below it, thread 0 looks for 23 and thread 1 looks for 60. Bars show how
 #     the range of each search halves from step to step until one key is left.
 #
+#
+# .. rung:: branching
+#    :beside:
 
 from numba import cuda
 
@@ -245,8 +251,8 @@ for name, counted in (
 # Cut the range of the keys into buckets of 64 numbers, and note in a table where the keys of each bucket
 # begin. The table is made once. A search then starts with a handful of keys that lie next to each other.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup.kernels
-#    :names: bucket
+# .. rung:: bucket
+#    :beside:
 
 
 def bucket_starts(bits):
@@ -259,9 +265,10 @@ bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 6, foun
 print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
 
 # %%
-# Ten million queries take :measured:`lookup[bucket, 10**7].time`. Narrow buckets cost more memory and save
-# more time: of the buckets of 8 numbers most hold one key or none, and the queries take
-# :measured:`lookup[bucket_of_8, 10**7].time`.
+# Narrow buckets cost more memory and save more time: of the buckets of 8 numbers most hold one key or none.
+#
+# .. rung:: bucket_of_8
+#    :beside:
 
 starts = bucket_starts(3)
 bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 3, found)
@@ -286,8 +293,8 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 # key lies in the slot, go on to the next one, until you meet the key or a free slot. Keep more than half of
 # the slots free, so that a look-up soon ends.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup.kernels
-#    :names: HASH_FACTOR, first_slot, hash_table
+# .. rung:: hash_table
+#    :beside:
 #
 # The GPU fills the table, too. Many threads may want the same slot, but ``cuda.atomic.cas`` compares it with
 # 0 and stores the key in one go, so that only one of them finds it free. The order in which they come decides
@@ -309,8 +316,8 @@ print(int((found != 0).sum()), "found, with", slots.size, "slots")
 # Where all keys are below ten million, the key can be the index, and a query is one load. But the table has a
 # word of eight bytes for each of ten million numbers, more than this GPU's L2 cache holds.
 #
-# .. kernel:: gpuguide.topics.sparse_lookup.kernels
-#    :names: direct
+# .. rung:: direct
+#    :beside:
 
 table = cp.zeros(10**7 + 1, dtype=np.uint64)
 table[keys] = words
@@ -318,10 +325,9 @@ direct[blocks_per_grid, threads_per_block](queries, table, found)
 print(int((found != 0).sum()), "found, in a table of", table.nbytes // 10**6, "MB")
 
 # %%
-# With ten thousand queries nothing is faster: :measured:`lookup[direct, 10**4].time`, and
-# :measured:`lookup[hash_table, 10**4].time` with the hash table. With ten million it takes
-# :measured:`lookup[direct, 10**7].time`. We think that the hash table then wins because it fits into the L2
-# cache. :evidence:`opinion`
+# With ten thousand queries nothing is faster: it takes :measured:`lookup[direct, 10**4].time`, and the hash
+# table :measured:`lookup[hash_table, 10**4].time`. With ten million, the hash table is ahead. We think that
+# this is because its arrays fit into the L2 cache. :evidence:`opinion`
 
 # %%
 # When a dict or the CPU is better
