@@ -146,7 +146,7 @@ def _shortened(text: str) -> str:
 def _charts(page: PageText) -> Iterator[Problem]:
     """3. A chart has its headline in the text cell right above it."""
     for above, cell in pairwise(page.cells):
-        is_chart = cell.kind == "drawn" and _CHART.search(cell.content)
+        is_chart = cell.kind == "drawn" and not cell.is_thumbnail and _CHART.search(cell.content)
         if is_chart and not (above.kind == "text" and ".. headline::" in above.content):
             yield Problem(_line(cell), "a chart without its headline; write .. headline:: in the text above")
 
