@@ -5,12 +5,11 @@ First kernel: a thread for every element
 How do you turn a loop into a kernel, and what does it gain?
 """
 # %%
-# Give every element a thread of its own: ``i = cuda.grid(1)`` is its index, ``if i < x.size`` guards the end,
-# and ``ceil(n / 256)`` blocks of 256 threads cover the array. For a million numbers this takes
-# :measured:`with_cupy_array` from the launch to the result, a compiled loop on all threads of the CPU
-# :measured:`increment[cpu_threads, 2**20].time`, and NumPy :measured:`increment[numpy, 2**20].time`. Keep the
-# array on the GPU: handed a NumPy array, the same kernel takes :measured:`with_numpy_array`, because Numba
-# copies the array there and back.
+# Give every element a thread of its own: ``i = cuda.grid(1)`` is its index, and ``if i < x.size`` guards the
+# end. A million numbers take :measured:`with_cupy_array` from the launch until the result is there, NumPy
+# takes :measured:`increment[numpy, 2**20].time`, and all threads of the CPU
+# :measured:`increment[cpu_threads, 2**20].time`. Keep the array on the GPU: Numba copies a NumPy array there
+# and back at every launch, and the same kernel takes :measured:`with_numpy_array`.
 #
 # .. headline:: One thread is slow, one block is better, a thread for every number is fast
 #
@@ -18,7 +17,8 @@ How do you turn a loop into a kernel, and what does it gain?
 #
 #    from gpuguide.charts.shapes import plot_bars
 #
-#    plot_bars(results, ["one_thread", "one_block", "grid"], at=2**20)
+#    ax = plot_bars(results, ["one_thread", "one_block", "grid"], at=2**20)
+#    ax.figure.set_size_inches(7.2, 2.2)
 
 # %%
 # A kernel and its launch
@@ -51,9 +51,10 @@ print(blocks_per_grid, "blocks:", x[:3], "...", x[-3:])
 # %%
 # .. try-it::
 #
-#    Launch only ``150`` blocks. The last numbers remain 1, because 150 blocks of 256 threads cover 38 400
-#    elements, and nothing complains. Then launch the right grid a second time without making ``x`` anew: now
-#    the numbers are 3.
+#    Launch only ``150`` blocks. The last numbers remain 1, and nothing complains: 150 blocks of 256 threads
+#    cover only 38 400 elements. Then launch the right grid once more without making ``x`` anew: now the
+#    numbers are 3.
+
 
 # %%
 
@@ -98,9 +99,9 @@ one_thread[1, 1](x)  # one block of one thread
 print(x[:3], "...", x[-3:])
 
 # %%
-# The result is right, but a million numbers take :measured:`increment[one_thread, 2**20].time`. A GPU is fast
-# because it has thousands of threads at work, and each of them is slow. The threads of one block can share
-# the loop: here thread 5 takes elements 5, 261, 517 and so on.
+# The result is right, but a million numbers take :measured:`increment[one_thread, 2**20].time`. A GPU gets
+# its speed from thousands of threads at work, each of which is slow. The threads of one block can share the
+# loop: here thread 5 takes elements 5, 261, 517 and so on.
 #
 # .. kernel:: gpuguide.topics.first_kernel.kernels
 #    :names: one_block
@@ -117,9 +118,8 @@ print(x[:3], "...", x[-3:])
 #
 # .. dropdown:: Why the block gains less than its number of threads
 #
-#    A block of 256 threads is less than 256 times as fast as one thread. We think that threads mostly wait
-#    for memory, that 256 of them now wait at the same time, and that the single thread finds most of its
-#    next numbers already in the cache. :evidence:`opinion`
+#    We think that threads mostly wait for memory, that 256 of them now wait at the same time, and that the
+#    single thread finds most of its next numbers already in the cache. :evidence:`opinion`
 
 # %%
 # One launch for any size: the grid-stride loop
