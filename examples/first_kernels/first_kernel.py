@@ -256,8 +256,6 @@ gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 # compiled loop on all threads of the CPU :measured:`increment[cpu_threads, 2**24].time`. A kernel pays when
 # the data stays on the GPU for many kernels, or when there is more to compute for each number.
 #
-# .. headline:: With copies there and back, the CPU wins
-#
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: numpy, with_copies, with_copies_pinned
 #    :fold: NumPy, and the GPU with copies there and back
@@ -265,6 +263,8 @@ gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 # .. kernel:: gpuguide.topics.first_kernel.kernels
 #    :names: cpu_threads
 #    :fold: The compiled loop on all threads of the CPU
+#
+# .. headline:: With copies there and back, the CPU wins
 
 # draw
 gg.plot_time(

@@ -191,7 +191,8 @@ in_32_bits[(is_prime.size + 63) // 64, 64](is_prime)
 print(int(is_prime.sum()) + 1, "primes")
 
 # %%
-# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows what 64 bits cost elsewhere.
+# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows what 64 bits cost
+# elsewhere.
 #
 # .. dropdown:: What the compiler makes of both
 #
