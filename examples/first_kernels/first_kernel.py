@@ -6,19 +6,36 @@ How do you turn a loop into a kernel, and what does it gain?
 """
 # %%
 # Give every element a thread of its own: ``i = cuda.grid(1)`` is its index, and ``if i < x.size`` guards the
-# end. A million numbers take :measured:`with_cupy_array` from the launch until the result is there, NumPy
-# takes :measured:`increment[numpy, 2**20].time`, and all threads of the CPU
-# :measured:`increment[cpu_threads, 2**20].time`. Keep the array on the GPU: Numba copies a NumPy array there
-# and back at every launch, and the same kernel takes :measured:`with_numpy_array`.
+# end. For 2\ :sup:`24` numbers in its memory, the GPU takes :measured:`increment[grid, 2**24].time`, where
+# all threads of the CPU take :measured:`increment[cpu_threads, 2**24].time` and NumPy
+# :measured:`increment[numpy, 2**24].time`. Keep the array on the GPU, or its copies take far longer than the
+# kernel.
 #
-# .. headline:: One thread is slow, one block is better, a thread for every number is fast
+# .. headline:: A million numbers: one thread is slow, a thread for every number is fast
 #
 # .. drawn:: first_kernel
 #
-#    from gpuguide.charts.shapes import plot_bars
+#    import matplotlib.pyplot as plt
 #
-#    ax = plot_bars(results, ["one_thread", "one_block", "grid"], at=2**20)
-#    ax.figure.set_size_inches(7.2, 2.2)
+#    from gpuguide.charts.style import INK, KERNEL, describe, style
+#
+#    bars = {
+#        "one thread": "one_thread",
+#        "one block of 256 threads": "one_block",
+#        "a thread for every number": "grid",
+#    }
+#    times = {label: results.time(name, 2**20) for label, name in bars.items()}
+#    longest = max(time.value for time in times.values())
+#    with style():
+#        ax = plt.subplots(figsize=(7.2, 2.1))[1]
+#        for row, (label, time) in enumerate(times.items()):
+#            ax.barh(row, time.value, height=0.42, color=KERNEL)
+#            ax.text(0, row - 0.28, label, va="bottom", color=INK)
+#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#        ax.set(xlim=(0, 1.2 * longest), ylim=(len(times) - 0.6, -0.8))
+#        ax.axis("off")
+#        words = "; ".join(f"{label} {time}" for label, time in times.items())
+#        describe(ax, f"Bars of the time on the GPU for a million numbers. {words}.")
 
 # %%
 # A kernel and its launch
@@ -206,11 +223,11 @@ for name, samples in measure_first_call().items():
 # What goes wrong: timing the first call
 # --------------------------------------
 #
-# The first launch in a program takes :measured:`first_whole`. Most of it is spent on compiling the kernel,
-# :measured:`first_compile`, and on loading CuPy and setting up the GPU, :measured:`first_context`. A later
-# launch costs Python only :measured:`increment[grid, 65_536].launch`, and it returns before the kernel is
-# done. Therefore, call a kernel once before you time it, and wait for the GPU:
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows how.
+# The first launch in a program takes :measured:`first_whole`: :measured:`first_compile` to compile the
+# kernel, and :measured:`first_context` to load CuPy and to set up the GPU. A later launch keeps Python for
+# only :measured:`increment[grid, 65_536].launch`, and it returns before the kernel is done. Therefore, call a
+# kernel once before you time it, and wait for the GPU, as
+# :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>` shows.
 
 # %%
 
@@ -224,7 +241,7 @@ _ = gg.explained("first_call", parts, facts["first_whole"].value)
 # What limits the kernel
 # ----------------------
 #
-# .. headline:: Small arrays wait for the launch, large ones for the memory
+# .. headline:: Small arrays take as long as an empty kernel, large ones wait for the memory
 
 # draw
 from gpuguide.charts.marks import mark_floor
@@ -235,16 +252,16 @@ mark_floor(ax, results, "grid")
 # %%
 # For a few thousand numbers a grid takes hardly longer than an empty kernel, so there is nothing to gain by a
 # better one. From millions of numbers on, the memory decides: at 2\ :sup:`24` the grid reaches
-# :measured:`increment[grid, 2**24].share` of the speed at which this memory can copy. The addition itself
-# costs nothing. :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows how to
-# come closer to the memory's speed.
+# :measured:`increment[grid, 2**24].share` of the speed at which this memory can copy.
+# :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows how to come closer.
 
-# draw: What an empty kernel takes, and four claims
+# draw: What an empty kernel takes, and five claims
 floor_ns = results.measurement("grid", 65_536).floor_ns or 0
 _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
 gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=10)
 gg.claim(results, "grid", faster_than="one_block", at=2**20, by=10)
 gg.claim(results, "grid", faster_than=["numpy", "cpu_threads"], at=2**20, by=5)
+gg.claim(results, "grid", faster_than=["numpy", "cpu_threads"], at=2**24, by=10)
 gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 
 # %%
@@ -302,6 +319,7 @@ gg.claim(
 # Next
 # ----
 #
-# Next: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, where a decorator writes the kernel for
-# you. See also: :doc:`Grids in 2-D and 3-D </gallery/first_kernels/grids_2d_3d>`, where each thread has a
-# place in a matrix.
+# Next: :doc:`Ufuncs: one decorator for costly functions </gallery/first_kernels/ufuncs>`, where the decorator
+# writes the kernel for you. See also:
+# :doc:`Matrices: walk along the rows </gallery/first_kernels/grids_2d_3d>`, where each thread has a place in
+# a matrix.

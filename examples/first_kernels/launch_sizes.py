@@ -381,6 +381,6 @@ for kernel, width, elements in (
 # Next
 # ----
 #
-# Next: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on what a launch costs Python. See
-# also: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the peak memory speed that these shares
-# refer to.
+# Next: :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on what a
+# launch costs Python. See also: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the peak memory
+# speed that these shares refer to.
