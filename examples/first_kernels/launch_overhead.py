@@ -198,9 +198,8 @@ one_launch[blocks_per_grid, threads_per_block](view)
 # --------------------------------
 #
 # So far there was one array. Each further CuPy array adds about :measured:`adds_cupy_arrays` to a launch by
-# Numba, and a view adds a fraction of that. A ``RawKernel`` takes :measured:`launches[raw_1, 1024].launch`
-# with one array, and hardly more with eight. CuPy's own ``maximum``, with three arrays, takes
-# :measured:`launches[ufunc_3, 1024].launch`.
+# Numba, and a view adds a fraction of that. A ``RawKernel`` takes hardly longer with eight arrays than with
+# one.
 #
 # .. headline:: With many arrays, views and RawKernels save most
 

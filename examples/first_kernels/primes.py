@@ -159,8 +159,7 @@ odd_numbers[(is_prime.size + 63) // 64, 64](is_prime)
 print(int(is_prime.sum()) + 1, "primes")  # 2 has no place in the array
 
 # %%
-# The number of divisions is only halved, and yet the kernel is
-# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. There are fewer warps, and in
+# The number of divisions is only halved, but the kernel gains more than that. There are fewer warps, and in
 # each of them the slowest thread has fewer divisions to do. :evidence:`count warp_steps`
 
 # %%
@@ -179,28 +178,25 @@ print(int(is_prime.sum()) + 1, "primes")
 # divisions now, and no longer 250 000. :evidence:`count warp_steps`
 
 # %%
-# Divide in 32 bits
-# -----------------
+# .. dropdown:: Another gain: divide in 32 bits
 #
-# All these numbers fit into 32 bits, but Numba works with 64. Write ``np.uint32`` around every result: of the
-# product or the sum of two such numbers Numba makes 64 bits again.
+#    All these numbers fit into 32 bits, but Numba works with 64. Write ``np.uint32`` around every result: of
+#    the product or the sum of two such numbers Numba makes 64 bits again. Ten million numbers then take
+#    :measured:`primes[in_32_bits, 10**7].time`, against :measured:`primes[to_square_root, 10**7].time`.
 #
-# .. rung:: in_32_bits
-
-in_32_bits[(is_prime.size + 63) // 64, 64](is_prime)
-print(int(is_prime.sum()) + 1, "primes")
-
-# %%
-# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows what 64 bits cost
-# elsewhere.
-#
-# .. dropdown:: What the compiler makes of both
+#    .. kernel:: gpuguide.topics.primes.kernels
+#       :names: in_32_bits
 #
 #    In 64 bits the :term:`PTX` has a division of 64 bits and one of 32, and each step tests whether both
 #    numbers fit into 32, so that the short one will do. Python's ``%`` of signed numbers is more than a
 #    division, too: a remainder with another sign than the divisor has to be corrected. With unsigned numbers
-#    of 32 bits there is a single division, no test and nothing to correct. Ten million numbers take
-#    :measured:`primes[in_32_bits, 10**7].time`, against :measured:`primes[to_square_root, 10**7].time`.
+#    of 32 bits there is a single division, no test and nothing to correct.
+#    :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows what 64 bits cost
+#    elsewhere.
+
+# fold: The same test in 32 bits
+in_32_bits[(is_prime.size + 63) // 64, 64](is_prime)
+print(int(is_prime.sum()) + 1, "primes")
 
 # %%
 # Sieve: cross off multiples instead of dividing
@@ -431,8 +427,7 @@ ax.yaxis.set_major_formatter("{x:g}×")
 # .. remember::
 #
 #    - Count the work before you tune it: to stop at the square root is worth
-#      :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)`, the division in 32 bits
-#      :measured:`primes[in_32_bits, 10**6].speedup(to_square_root)`.
+#      :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)`, without any change to the launch.
 #    - Launch once for all numbers, and give the threads of a warp work of the same length.
 #    - Use shared memory for scattered writes into data that no cache holds, a segment per block.
 

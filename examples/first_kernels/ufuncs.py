@@ -202,24 +202,16 @@ print(out[:3], larger_fused(a, b)[:3], elementwise_larger(a, b)[:3])
 #
 #    * - made with
 #      - a call keeps Python for
-#      - share of the peak memory speed
 #    * - ``@vectorize``, on views
 #      - :measured:`maximum[ufunc, 128**3].launch`
-#      - :measured:`maximum[ufunc, 512**3].share`
 #    * - ``@cuda.jit``, on views
 #      - :measured:`maximum[own_kernel, 128**3].launch`
-#      - :measured:`maximum[own_kernel, 512**3].share`
 #    * - ``cupy.maximum``
 #      - :measured:`maximum[cupy_maximum, 128**3].launch`
-#      - :measured:`maximum[cupy_maximum, 512**3].share`
 #    * - ``cupy.fuse``
 #      - :measured:`maximum[fused, 128**3].launch`
-#      - :measured:`maximum[fused, 512**3].share`
 #    * - ``ElementwiseKernel``
 #      - :measured:`maximum[elementwise, 128**3].launch`
-#      - :measured:`maximum[elementwise, 512**3].share`
-#
-# The share is for 512\ :sup:`3` pairs, which no cache holds.
 
 # %%
 # A kernel of your own

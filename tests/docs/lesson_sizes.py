@@ -142,7 +142,7 @@ _SIEVES = {
     "thread_per_number": _PRIMES.format(step=1),
     **_each(
         _PRIMES.format(step=2),
-        *("odd_numbers", "to_square_root", "in_32_bits", "sieve_global", "sieve_shared"),
+        *("odd_numbers", "to_square_root", "sieve_global", "sieve_shared"),
     ),
 }
 _SHORT_SEGMENTS = {
