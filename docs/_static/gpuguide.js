@@ -66,7 +66,22 @@
     }
   };
 
+  /* Of a chart with choices, the one that the buttons ask for. A reload may have kept what was chosen. */
+  const choose = (box) => {
+    if (!box) return;
+    const chosen = [...box.querySelectorAll("input:checked")].map((button) => button.value).join("-");
+    for (const chart of box.querySelectorAll(".gg-choice")) {
+      chart.classList.toggle("gg-shown", chart.classList.contains(`gg-choice-${chosen}`));
+    }
+    reachCharts();
+  };
+  const offerChoices = () => {
+    for (const row of document.querySelectorAll(".gg-choices fieldset")) row.hidden = false;
+    document.querySelectorAll(".gg-choices").forEach(choose);
+  };
+
   const begin = () => {
+    offerChoices();
     reachCharts();
     openTarget();
   };
@@ -79,6 +94,7 @@
   addEventListener("mouseover", ({ target }) => show(numberAt(target) || numberAt(document.activeElement)));
   addEventListener("keydown", putAway);
   addEventListener("click", stayAt);
+  addEventListener("change", ({ target }) => choose(target.closest(".gg-choices")));
   addEventListener("beforeprint", openAll);
   addEventListener("afterprint", foldAgain);
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);

@@ -5,9 +5,7 @@ Where the weights go that a bright pixel of an image is convolved with.
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, Drawing
-
-from gpuguide.charts.style import to_dark
+from make_drawings import BLUE, GREEN, MUTED, ORANGE, Drawing, write
 
 _ROWS, _COLUMNS, _EDGE = 5, 6, 46
 _ROW_COLOURS = (BLUE, GREEN, ORANGE)
@@ -23,13 +21,13 @@ def numpy_to_cupy() -> Drawing:
         (24, "1-D, after ravel()", in_a_line),
         (420, "2-D", in_a_square),
     ):
-        d.words(left + _COLUMNS * _EDGE / 2, 30, words, size=19)
+        d.words(left + _COLUMNS * _EDGE / 2, 30, words)
         for place in range(_ROWS * _COLUMNS):
             row, column = divmod(place, _COLUMNS)
             k = places.get(place)
             colour = MUTED if k is None else _ROW_COLOURS[k // 3]
             x, y = left + column * _EDGE, 50 + row * _EDGE
-            d.box(x, y, _EDGE - 5, _EDGE - 5, colour, "" if k is None else str(k + 1), size=20)
+            d.box(x, y, _EDGE - 5, _EDGE - 5, colour, "" if k is None else str(k + 1))
     # Where the line goes on after the end of a row.
     right, first = 24 + _COLUMNS * _EDGE + 6, 50 + 1.45 * _EDGE
     for row in (0, 1):
@@ -37,13 +35,5 @@ def numpy_to_cupy() -> Drawing:
     return d
 
 
-def main() -> None:
-    """Write each drawing and its dark twin."""
-    for draw in (numpy_to_cupy,):
-        svg = draw().svg()
-        (FOLDER / f"{draw.__name__}.svg").write_text(svg, encoding="utf-8")
-        (FOLDER / f"{draw.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(numpy_to_cupy)

@@ -5,9 +5,7 @@ Which axis x walks along, what a ufunc does around a function, and when Numba co
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
-
-from gpuguide.charts.style import to_dark
+from make_drawings import BLUE, GREEN, MUTED, ORANGE, PURPLE, Drawing, write
 
 _ROWS, _COLS, _CELL = 4, 8, 36
 _SECTOR = 4  # elements
@@ -24,7 +22,7 @@ def grids_2d_3d() -> Drawing:
                 thread = col if along_row and row == 0 else row if not along_row and col == 0 else -1
                 mine = 0 <= thread < _SECTOR
                 x, y = left + col * _CELL, 38 + row * 30
-                d.box(x, y, _CELL - 4, 26, BLUE if mine else MUTED, f"t{thread}" if mine else "", size=12)
+                d.box(x, y, _CELL - 4, 26, BLUE if mine else MUTED, f"t{thread}" if mine else "")
         _memory(d, left, along_row)
     return d
 
@@ -39,46 +37,46 @@ def _memory(d: Drawing, left: float, along_row: bool) -> None:
     for thread in range(_SECTOR):
         element = thread if along_row else thread * _COLS
         d.box(left + element * width + 2, 200, width - 3, 22, BLUE)
-    d.words(left, 184, "in memory, one row after the other", anchor="start", size=12, colour=MUTED)
+    d.words(left, 184, "in memory, row by row", anchor="start", colour=MUTED)
     n = len(touched)
-    words = "one sector, all of it used" if n == 1 else f"{n} sectors, a part of each used"
-    d.words(left, 248, words, anchor="start", size=12, colour=MUTED)
+    words = "one sector, all used" if n == 1 else f"{n} sectors, each in part"
+    d.words(left, 248, words, anchor="start", colour=MUTED)
 
 
 def ufuncs() -> Drawing:
     """Draw a function of two numbers that becomes a kernel, and the copies around it."""
     d = Drawing(720, 270)
-    d.box(20, 30, 190, 62, PURPLE)
-    d.words(115, 54, "def larger(a, b):")
-    d.words(115, 76, "one pair of numbers", size=12, colour=MUTED)
-    d.arrow(214, 61, 300, 61, PURPLE)
-    d.words(257, 50, "@vectorize", size=12)
-    d.box(304, 30, 190, 62, GREEN)
-    d.words(399, 54, "kernel")
-    d.words(399, 76, "one thread for each pair", size=12, colour=MUTED)
+    d.box(20, 30, 150, 62, PURPLE)
+    d.words(95, 54, "larger(a, b)")
+    d.words(95, 76, "one pair", colour=MUTED)
+    d.arrow(174, 61, 336, 61, PURPLE)
+    d.words(255, 50, "@vectorize")
+    d.box(340, 30, 220, 62, GREEN)
+    d.words(450, 54, "kernel")
+    d.words(450, 76, "a thread a pair", colour=MUTED)
     d.words(20, 134, "host", anchor="start", colour=MUTED)
     d.words(230, 134, "device", anchor="start", colour=MUTED)
     d.line(215, 116, 215, 256, dash="3 3")
-    d.box(20, 150, 120, 36, ORANGE, "NumPy a, b", size=12)
+    d.box(20, 150, 120, 36, ORANGE, "NumPy a, b")
     d.arrow(144, 168, 246, 168, ORANGE, width=2)
-    d.words(196, 160, "copy", size=12)
-    d.box(250, 150, 120, 36, BLUE, "a, b", size=12)
+    d.words(196, 160, "copy")
+    d.box(250, 150, 120, 36, BLUE, "a, b")
     d.arrow(374, 168, 430, 168, BLUE)
-    d.box(434, 150, 110, 36, GREEN, "kernel", size=12)
+    d.box(434, 150, 110, 36, GREEN, "kernel")
     d.arrow(548, 168, 590, 168, BLUE)
-    d.box(594, 150, 106, 36, BLUE, "result", size=12)
+    d.box(594, 150, 106, 36, BLUE, "result")
     d.line(647, 190, 647, 226, ORANGE)
     d.arrow(647, 226, 144, 226, ORANGE, width=2)
-    d.words(400, 218, "copy", size=12)
-    d.box(20, 208, 120, 36, ORANGE, "NumPy result", size=12)
-    d.words(475, 134, "GPU arrays: only this", size=12, colour=MUTED)
+    d.words(400, 218, "copy")
+    d.box(20, 208, 120, 36, ORANGE, "NumPy result")
+    d.words(475, 134, "GPU arrays: only this", colour=MUTED)
     return d
 
 
 def compile_cost() -> Drawing:
     """Four calls: the first loads and compiles, the second does neither, and a cache saves the compiling."""
-    d = Drawing(720, 280)
-    load, compiling, reading = ("load", 120, PURPLE), ("compile", 270, ORANGE), ("read", 64, BLUE)
+    d = Drawing(720, 280, labels=148)
+    load, compiling, reading = ("load", 120, PURPLE), ("compile", 270, ORANGE), ("read", 92, BLUE)
     rows = (
         (("first call",), (load, compiling)),
         (("second call",), ()),
@@ -88,24 +86,15 @@ def compile_cost() -> Drawing:
     for number, (words, before) in enumerate(rows):
         y = 16 + number * 56
         for line, word in enumerate(words):
-            d.words(10, y + (26 if len(words) == 1 else 16) + line * 20, word, anchor="start", size=17)
+            d.words(10, y + (26 if len(words) == 1 else 16) + line * 20, word, anchor="start")
         x = 150.0
         for name, width, colour in (*before, ("run", 56, GREEN)):
-            d.box(x, y, width, 40, colour, name, size=17)
+            d.box(x, y, width, 40, colour, name)
             x += width
     d.arrow(150, 268, 710, 268)
-    d.words(704, 256, "time, not to scale", size=16, colour=MUTED, anchor="end")
+    d.words(704, 256, "time, not to scale", colour=MUTED, anchor="end")
     return d
 
 
-def main() -> None:
-    """Write the three drawings and their dark twins."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (grids_2d_3d, ufuncs, compile_cost):
-        svg = make().svg()
-        (FOLDER / f"{make.__name__}.svg").write_text(svg, encoding="utf-8")
-        (FOLDER / f"{make.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(grids_2d_3d, ufuncs, compile_cost)

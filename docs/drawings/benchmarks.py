@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
-
-from gpuguide.charts.style import to_dark
+from make_drawings import BLUE, GREEN, MUTED, ORANGE, PURPLE, Drawing, write
 
 _WIDTH, _HEIGHT, _SIZE = 148, 66, 17
 # Left, top, two lines, colour, the mistakes made at this step: there and back again, so that all is legible.
@@ -22,31 +20,24 @@ _STEPS = (
 def benchmark_well() -> Drawing:
     """Draw a call that is not timed, then six steps in a loop, and which mistake is made at which step."""
     d = Drawing(720, 292)
-    d.words(16, 28, "orange: the mistake made at this step", size=16, colour=MUTED, anchor="start")
+    d.words(16, 28, "orange: the mistake made at this step", colour=MUTED, anchor="start")
     for left, top, first, second, colour, mistake in _STEPS:
         middle = left + _WIDTH / 2
         d.box(left, top, _WIDTH, _HEIGHT, colour)
-        d.words(middle, top + (28 if second else 39), first, size=_SIZE)
-        d.words(middle, top + 50, second, size=_SIZE)
-        d.words(middle, top - 9 if top < 100 else top + _HEIGHT + 24, mistake, size=20, colour=ORANGE)
+        d.words(middle, top + (28 if second else 39), first)
+        d.words(middle, top + 50, second)
+        d.words(middle, top - 9 if top < 100 else top + _HEIGHT + 24, mistake, colour=ORANGE)
     d.arrow(166, 99, 200, 99)
     for right in (354, 530):
         d.arrow(right, 99, right + 22, 99)
         d.arrow(right + 24, 221, right + 2, 221)
     d.arrow(630, 134, 630, 184)
     d.arrow(278, 184, 278, 136)
-    d.words(196, 208, "many samples,", size=_SIZE, anchor="end")
-    d.words(196, 230, "and their median", size=_SIZE, anchor="end")
-    d.words(122, 260, "3", size=20, colour=ORANGE)
+    d.words(196, 208, "many samples,", anchor="end")
+    d.words(196, 230, "their median", anchor="end")
+    d.words(122, 260, "3", colour=ORANGE)
     return d
 
 
-def main() -> None:
-    """Write the drawing and its dark twin."""
-    svg = benchmark_well().svg()
-    (FOLDER / "benchmark_well.svg").write_text(svg, encoding="utf-8")
-    (FOLDER / "benchmark_well-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(benchmark_well)

@@ -2,47 +2,12 @@
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, PURPLE, Drawing
-
-from gpuguide.charts.style import INK, to_dark
-
-# A picture 720 units wide is shown at half its size on a phone, where 13 units are too small to read.
-NARROW = "<style>@media (max-width: 480px) { text { font-size: 19px } }</style>\n"
-
-
-class MachineDrawing(Drawing):
-    """A drawing whose words grow to 19 units where the picture is shown small."""
-
-    def frame(self, x: float, y: float, w: float, h: float, colour: str) -> None:
-        """Draw a box without a tint, so that what lies in it keeps its own colour."""
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="4" fill="none" '
-            f'stroke="{colour}" stroke-width="1.5"/>'
-        )
-
-    def full(self, x: float, y: float, w: float, h: float, colour: str) -> None:
-        """Draw a box of full colour: the one among many that counts."""
-        self.parts.append(
-            f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="4" fill="{colour}" '
-            f'stroke="{colour}" stroke-width="1.5"/>'
-        )
-
-    def code(self, x: float, y: float, line: str) -> None:
-        """Write one line of code."""
-        spaced = line.replace(" ", "\u00a0")
-        self.parts.append(
-            f'<text x="{x:g}" y="{y:g}" font-size="13" fill="{INK}" '
-            f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace">{spaced}</text>'
-        )
-
-    def svg(self) -> str:
-        """Return the whole file."""
-        return super().svg().replace("<defs>", f"{NARROW}<defs>", 1)
+from make_drawings import BLUE, GREEN, MUTED, ORANGE, PURPLE, Drawing, write
 
 
 def gpu_host_and_device() -> Drawing:
     """Show two computers in one: each has a processor and a memory of its own, and a bridge between."""
-    d = MachineDrawing(720, 206)
+    d = Drawing(720, 206)
     for x, colour, name, processor in ((10, ORANGE, "host", "CPU"), (430, BLUE, "device", "GPU")):
         d.frame(x, 8, 280, 190, colour)
         d.words(x + 14, 32, name, anchor="start")
@@ -52,9 +17,9 @@ def gpu_host_and_device() -> Drawing:
         d.arrow(x + 170, 133, x + 170, 94, colour, width=4 if colour == BLUE else 2)
     d.box(306, 20, 108, 166, PURPLE)
     d.words(360, 42, "PCIe")
-    d.words(360, 66, "launches", size=12, colour=MUTED)
+    d.words(360, 66, "launches", colour=MUTED)
     d.arrow(270, 76, 450, 76, MUTED, dash="4 3")
-    d.words(360, 140, "copies", size=12, colour=MUTED)
+    d.words(360, 140, "copies", colour=MUTED)
     d.arrow(270, 152, 450, 152, MUTED)
     d.arrow(450, 168, 270, 168, MUTED)
     return d
@@ -62,7 +27,7 @@ def gpu_host_and_device() -> Drawing:
 
 def gpu_thread_to_grid() -> Drawing:
     """Show a thread, a block of them, a grid of blocks: each level knows its place in the next."""
-    d = MachineDrawing(720, 226)
+    d = Drawing(720, 226)
     levels = (
         (95, "thread", "runs the", "kernel once"),
         (285, "block", "shares a", "small memory"),
@@ -70,8 +35,8 @@ def gpu_thread_to_grid() -> Drawing:
     )
     for x, name, first, second in levels:
         d.words(x, 172, name)
-        d.words(x, 194, first, size=12, colour=MUTED)
-        d.words(x, 214, second, size=12, colour=MUTED)
+        d.words(x, 194, first, colour=MUTED)
+        d.words(x, 214, second, colour=MUTED)
     d.box(68, 54, 54, 54, GREEN)
     d.arrow(132, 81, 212, 81)
     d.frame(223, 19, 124, 124, BLUE)
@@ -82,14 +47,14 @@ def gpu_thread_to_grid() -> Drawing:
     d.frame(386, 13, 328, 136, PURPLE)
     for row in range(2):
         for column in range(5):
-            d.box(394 + column * 64, 21 + row * 64, 56, 56, BLUE, f"{column}, {row}", size=12)
+            d.box(394 + column * 64, 21 + row * 64, 56, 56, BLUE, f"{column}, {row}")
     return d
 
 
 def gpu_warp() -> Drawing:
     """Show how thirty-two threads take each step together, and walk both ways where they disagree."""
-    d = MachineDrawing(720, 228)
-    d.words(8, 24, "a warp: 32 threads, one instruction at a time", anchor="start", size=12, colour=MUTED)
+    d = Drawing(720, 228, labels=206)
+    d.words(8, 24, "a warp: 32 threads, one instruction at a time", anchor="start", colour=MUTED)
     rows = (
         ("i = cuda.grid(1)", lambda lane: True, BLUE),
         ("if x[i] &gt; 0:", lambda lane: True, BLUE),
@@ -114,9 +79,9 @@ def gpu_warp() -> Drawing:
 
 def gpu_multiprocessor() -> Drawing:
     """Show a multiprocessor with many warps; four run at any moment while the others wait."""
-    d = MachineDrawing(720, 250)
+    d = Drawing(720, 250)
     d.frame(8, 8, 704, 206, BLUE)
-    d.words(22, 32, "one multiprocessor: four parts, each runs one warp at a time", anchor="start", size=12)
+    d.words(22, 32, "a multiprocessor: four parts, a warp at a time each", anchor="start")
     for unit in range(4):
         left = 22 + unit * 171
         d.frame(left, 44, 162, 114, PURPLE)
@@ -125,44 +90,44 @@ def gpu_multiprocessor() -> Drawing:
             (d.full if warp == (0, 5, 2, 7)[unit] else d.box)(
                 x, y, 30, 22, GREEN if warp == (0, 5, 2, 7)[unit] else MUTED
             )
-        d.box(left + 10, 118, 142, 30, ORANGE, "registers", size=12)
-    d.box(22, 168, 675, 34, ORANGE, "shared memory and L1 cache", size=12)
-    d.words(360, 240, "green: runs now; grey: waits for data or its turn", size=12, colour=MUTED)
+        d.box(left + 10, 118, 142, 30, ORANGE, "registers")
+    d.box(22, 168, 675, 34, ORANGE, "shared memory and L1 cache")
+    d.words(360, 240, "green: runs now; grey: waits for data or its turn", colour=MUTED)
     return d
 
 
 def gpu_memory_levels() -> Drawing:
     """Show five memories: each larger, further and slower than the one above."""
-    d = MachineDrawing(720, 250)
+    d = Drawing(720, 250)
     levels = (
         ("registers", "of one thread", 130, GREEN),
         ("shared memory", "of one block", 200, GREEN),
-        ("L2 cache", "of all multiprocessors", 280, BLUE),
+        ("L2 cache", "shared by all", 280, BLUE),
         ("global memory", "of the device", 360, BLUE),
         ("host memory", "across PCIe", 440, ORANGE),
     )
     for i, (name, whose, width, colour) in enumerate(levels):
         d.box(8, 8 + i * 48, width, 38, colour, name)
-        d.words(20 + width, 33 + i * 48, whose, size=12, colour=MUTED, anchor="start")
+        d.words(20 + width, 33 + i * 48, whose, colour=MUTED, anchor="start")
     d.arrow(706, 10, 706, 236)
-    d.words(694, 130, "more room,", size=12, colour=MUTED, anchor="end")
-    d.words(694, 150, "a longer way", size=12, colour=MUTED, anchor="end")
+    d.words(694, 130, "more room,", colour=MUTED, anchor="end")
+    d.words(694, 150, "a longer way", colour=MUTED, anchor="end")
     return d
 
 
 def gpu_launch_queue() -> Drawing:
     """Show how the host puts kernels into a stream and goes on; the device takes them out in order."""
-    d = MachineDrawing(720, 170)
+    d = Drawing(720, 170)
     d.words(8, 30, "host", anchor="start")
     d.words(8, 85, "stream", anchor="start")
     d.words(8, 146, "device", anchor="start")
     for i, name in enumerate(("A", "B", "C")):
         d.box(100 + i * 50, 8, 44, 34, BLUE, name)
         d.arrow(122 + i * 50, 44, 122 + i * 50, 64, BLUE)
-        d.box(104 + i * 50, 67, 36, 28, PURPLE, name, size=12)
+        d.box(104 + i * 50, 67, 36, 28, PURPLE, name)
         d.box(180 + i * 143, 124, 138, 34, GREEN, name)
-    d.box(250, 8, 266, 34, MUTED, "Python goes on", size=12)
-    d.box(520, 8, 90, 34, ORANGE, "waits", size=12)
+    d.box(250, 8, 266, 34, MUTED, "Python goes on")
+    d.box(520, 8, 90, 34, ORANGE, "waits")
     d.arrow(122, 97, 176, 132, PURPLE)
     d.arrow(608, 121, 608, 46, GREEN, dash="4 3")
     return d
@@ -170,10 +135,10 @@ def gpu_launch_queue() -> Drawing:
 
 def gpu_coalescing() -> Drawing:
     """Show threads that ask for neighbours, and threads that need a piece of memory each."""
-    d = MachineDrawing(720, 260)
+    d = Drawing(720, 260, labels=138)
     for top, title, step in ((8, "neighbours", 1), (124, "every 8th", 8)):
-        d.words(8, top + 20, title, anchor="start", size=12)
-        d.words(8, top + 85, "memory", anchor="start", size=12, colour=MUTED)
+        d.words(8, top + 20, title, anchor="start")
+        d.words(8, top + 85, "memory", anchor="start", colour=MUTED)
         for thread in range(8):
             d.box(140 + thread * 34, top, 28, 28, BLUE)
         for sector in range(8):
@@ -185,32 +150,32 @@ def gpu_coalescing() -> Drawing:
         for thread in range(8):
             target = 146 + (thread * 7.7 if step == 1 else thread * 71)
             d.arrow(154 + thread * 34, top + 30, target, top + 68, BLUE)
-    d.words(430, 28, "8 threads, 4 bytes each", anchor="start", size=12, colour=MUTED)
-    d.words(360, 250, "green: pieces of 32 bytes that are fetched", size=12, colour=MUTED)
+    d.words(430, 28, "each: 4 bytes", anchor="start", colour=MUTED)
+    d.words(360, 250, "green: pieces of 32 bytes that are fetched", colour=MUTED)
     return d
 
 
 def gpu_occupancy() -> Drawing:
     """Show how what a block needs decides how many fit on a multiprocessor."""
-    d = MachineDrawing(720, 238)
+    d = Drawing(720, 238)
     for left, title, blocks, height in (
         (30, "small blocks: four fit", 4, 35),
         (400, "larger blocks: two fit", 2, 54),
     ):
-        d.words(left + 145, 24, title, size=12, colour=MUTED)
+        d.words(left + 145, 24, title, colour=MUTED)
         d.frame(left, 36, 290, 172, BLUE)
         for block in range(blocks):
-            d.box(left + 12, 46 + block * (height + 5), 266, height, GREEN, f"block {block}", size=12)
+            d.box(left + 12, 46 + block * (height + 5), 266, height, GREEN, f"block {block}")
         free = 46 + blocks * (height + 5)
         if free < 190:
-            d.box(left + 12, free, 266, 198 - free, MUTED, "free, but too small", size=12)
-    d.words(360, 230, "a multiprocessor's registers and shared memory", size=12, colour=MUTED)
+            d.box(left + 12, free, 266, 198 - free, MUTED, "free, but too small")
+    d.words(360, 230, "a multiprocessor's registers and shared memory", colour=MUTED)
     return d
 
 
 def why_gpu() -> Drawing:
     """Show one worker, a few, and one for each number behind a bridge."""
-    d = MachineDrawing(720, 244)
+    d = Drawing(720, 244)
     for row, (title, workers) in enumerate((("one thread", 1), ("all threads", 4), ("GPU", 24))):
         y = 8 + row * 76
         d.words(8, y + 46, title, anchor="start")
@@ -227,8 +192,8 @@ def why_gpu() -> Drawing:
                 d.arrow(x + step, y + 9, x + (24 // workers) * step - 8, y + 9, colour)
     d.arrow(150, 194, 240, 194, PURPLE, width=2)
     d.arrow(240, 208, 150, 208, PURPLE, width=2)
-    d.words(195, 184, "the trip", size=12, colour=MUTED)
-    d.words(430, 236, "upper squares: workers; lower squares: numbers", size=12, colour=MUTED)
+    d.words(195, 184, "the trip", colour=MUTED)
+    d.words(430, 236, "squares above: workers; below: numbers", colour=MUTED)
     return d
 
 
@@ -245,13 +210,5 @@ DRAWINGS = (
 )
 
 
-def main() -> None:
-    """Write the drawings and their dark twins."""
-    for make in DRAWINGS:
-        svg = make().svg()
-        (FOLDER / f"{make.__name__}.svg").write_text(svg, encoding="utf-8")
-        (FOLDER / f"{make.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(*DRAWINGS)

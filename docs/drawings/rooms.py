@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, MUTED, ORANGE, Drawing
-
-from gpuguide.charts.style import to_dark
+from make_drawings import BLUE, MUTED, ORANGE, Drawing, write
 
 _STOREY, _GAP = 52, 10
 #: From the top down: a storey's rooms, each with its colour. Orange can change a number, blue a picture.
@@ -24,32 +22,36 @@ _EXTENSION = (
 )
 
 
-def rooms() -> Drawing:
+def rooms(*, narrow: bool = False) -> Drawing:
     """Two houses, storey by storey: the package, and the extension that stands on it."""
-    d = Drawing(720, 396)
-    for left, width, title, storeys in (
-        (10, 366, "src/gpuguide", _PACKAGE),
-        (396, 314, "docs/_ext/gpuguide_docs", _EXTENSION),
+    d = Drawing(360, 810) if narrow else Drawing(720, 396)
+    for left, top, width, title, storeys in (
+        (10, 0, 340 if narrow else 366, "src/gpuguide", _PACKAGE),
+        (
+            10 if narrow else 396,
+            366 if narrow else 0,
+            340 if narrow else 314,
+            "docs/_ext/gpuguide_docs",
+            _EXTENSION,
+        ),
     ):
-        d.words(left + width / 2, 24, title, size=16)
+        d.words(left + width / 2, top + 24, title)
         for i, storey in enumerate(storeys):
             room = (width - _GAP * (len(storey) - 1)) / len(storey)
             for k, (name, colour) in enumerate(storey):
-                d.box(
-                    left + k * (room + _GAP), 40 + i * (_STOREY + _GAP), room, _STOREY, colour, name, size=16
-                )
-    d.words(10, 378, "can change a number", size=14, colour=ORANGE, anchor="start")
-    d.words(190, 378, "can change a picture", size=14, colour=BLUE, anchor="start")
-    d.words(710, 378, "each storey uses those below it", size=14, colour=MUTED, anchor="end")
+                y = top + 40 + i * (_STOREY + _GAP)
+                d.box(left + k * (room + _GAP), y, room, _STOREY, colour, name)
+    for k, (words, colour) in enumerate(
+        (
+            ("can change a number", ORANGE),
+            ("can change a picture", BLUE),
+            ("each storey uses those below it", MUTED),
+        )
+    ):
+        x, y = (10, 750 + 20 * k) if narrow else (10 + 210 * k, 378)
+        d.words(x, y, words, colour=colour, anchor="start")
     return d
 
 
-def main() -> None:
-    """Write the drawing and its dark twin."""
-    svg = rooms().svg()
-    (FOLDER / "rooms.svg").write_text(svg, encoding="utf-8")
-    (FOLDER / "rooms-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(rooms)

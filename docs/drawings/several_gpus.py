@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, Drawing
-
-from gpuguide.charts.style import to_dark
+from make_drawings import BLUE, GREEN, MUTED, ORANGE, Drawing, write
 
 _ROW = 34
 
@@ -14,10 +12,10 @@ def _slab(d: Drawing, left: float, top: float, name: str, colour: str, *, rim_be
     words = ["its own rows", "", "", "edge"] if rim_below else ["edge", "", "", "its own rows"]
     first = top if rim_below else top + _ROW + 6
     for row, said in enumerate(words):
-        d.box(left, first + row * _ROW, 270, _ROW - 4, colour, said, size=16)
+        d.box(left, first + row * _ROW, 270, _ROW - 4, colour, said)
     rim = top + 4 * _ROW + 6 if rim_below else top
-    d.box(left, rim, 270, _ROW - 4, MUTED, "borrowed edge", size=16)
-    d.words(left + 135, top - 12, name, size=18)
+    d.box(left, rim, 270, _ROW - 4, MUTED, "borrowed edge")
+    d.words(left + 135, top - 12, name)
 
 
 def several_gpus() -> Drawing:
@@ -28,18 +26,10 @@ def several_gpus() -> Drawing:
     # From the last row of the upper slab to the rim above the lower one, and back.
     d.arrow(288, 40 + 3.4 * _ROW, 432, 40 + 0.45 * _ROW, BLUE, width=2)
     d.arrow(432, 40 + 1.6 * _ROW, 288, 40 + 4.6 * _ROW, GREEN, width=2)
-    d.words(372, 184, "copied before", size=15, colour=ORANGE)
-    d.words(372, 204, "each step", size=15, colour=ORANGE)
+    d.words(372, 184, "copied", colour=ORANGE)
+    d.words(372, 204, "each step", colour=ORANGE)
     return d
 
 
-def main() -> None:
-    """Write the drawing and its dark twin."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    svg = several_gpus().svg()
-    (FOLDER / "several_gpus.svg").write_text(svg, encoding="utf-8")
-    (FOLDER / "several_gpus-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(several_gpus)

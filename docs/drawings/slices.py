@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from make_drawings import BLUE, FOLDER, GREEN, MUTED, ORANGE, Drawing
-
-from gpuguide.charts.style import to_dark
+from make_drawings import BLUE, GREEN, MUTED, ORANGE, Drawing, write
 
 
 def slicing() -> Drawing:
     """Every fourth of sixteen numbers: gathered on the host before they cross, or on the GPU afterwards."""
     d = Drawing(720, 290)
     cell = 17
-    d.words(150, 24, "host", size=17, colour=MUTED)
-    d.words(560, 24, "GPU", size=17, colour=MUTED)
+    d.words(150, 24, "host", colour=MUTED)
+    d.words(560, 24, "GPU", colour=MUTED)
     d.line(372, 36, 372, 280, MUTED, dash="4 3")
     _row(d, 14, 44, cell)
-    d.words(150, 92, "NumPy gathers", size=16, colour=ORANGE)
+    d.words(150, 92, "NumPy gathers", colour=ORANGE)
     _four(d, 116, 104, cell)
     d.arrow(196, 114, 524, 114)
-    d.words(362, 106, "few bytes", size=16, anchor="end")
+    d.words(362, 106, "few bytes", anchor="end")
     _four(d, 530, 104, cell)
     d.line(14, 146, 706, 146, MUTED)
     _row(d, 14, 168, cell)
     for y in (172, 178, 184):
         d.arrow(296, y, 420, y)
-    d.words(362, 212, "all bytes", size=16, anchor="end")
+    d.words(362, 212, "all bytes", anchor="end")
     _row(d, 426, 168, cell)
-    d.words(560, 216, "the GPU gathers", size=16, colour=GREEN)
+    d.words(560, 216, "the GPU gathers", colour=GREEN)
     _four(d, 530, 230, cell)
     return d
 
@@ -41,13 +39,5 @@ def _four(d: Drawing, x: float, y: float, cell: int) -> None:
         d.box(x + i * cell, y, cell - 2, 20, BLUE)
 
 
-def main() -> None:
-    """Write the drawings and their dark twins."""
-    for make in (slicing,):
-        svg = make().svg()
-        (FOLDER / f"{make.__name__}.svg").write_text(svg, encoding="utf-8")
-        (FOLDER / f"{make.__name__}-dark.svg").write_text(to_dark(svg), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    write(slicing)

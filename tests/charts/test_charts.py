@@ -12,10 +12,25 @@ import numpy as np
 import pytest
 
 from gpuguide.charts import lines, shapes
-from gpuguide.charts.marks import colour_of, draw_ranges, label_ends, mark_floor
-from gpuguide.charts.style import CPU_SERIES, PALETTE, RANGES_SAID, SERIES, alt_text, save_svg, style, to_dark
+from gpuguide.charts.marks import draw_ranges, label_ends, mark_floor, marker_of
+from gpuguide.charts.style import (
+    CPU,
+    CUPY,
+    KERNEL,
+    LIBRARY,
+    NUMPY,
+    PALETTE,
+    RANGES_SAID,
+    SERIES,
+    alt_text,
+    save_svg,
+    style,
+    to_dark,
+)
+from gpuguide.charts.things import looks_of, thing_of
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.results.records import Fact
+from gpuguide.recordings.store import load, pages
+from gpuguide.results.records import Fact, VariantInfo
 from gpuguide.results.sample import sample_results
 from gpuguide.results.starts import Quantity
 from study_results import on_starts
@@ -103,11 +118,46 @@ def test_the_same_chart_is_the_same_file(chart):
     assert save_svg(chart().figure) == save_svg(chart().figure)
 
 
-def test_a_cpu_is_grey_beside_a_gpu_and_coloured_among_its_like():
-    assert colour_of(RESULTS, "numpy") in CPU_SERIES
-    assert colour_of(RESULTS, "numba") in SERIES
-    alone = replace(RESULTS, variants=tuple(replace(info, device="cpu") for info in RESULTS.variants))
-    assert [colour_of(alone, info.name) for info in alone.variants] == list(SERIES[:2])
+@pytest.mark.parametrize(
+    ("info", "thing"),
+    [
+        (VariantInfo("numpy", "NumPy, one thread", device="cpu", threads=1), NUMPY),
+        (VariantInfo("numpy", "NumPy, all threads", device="cpu", threads=16), CPU),
+        (VariantInfo("loop", "njit loop", device="cpu", threads=1), CPU),
+        (VariantInfo("primesieve", "primesieve, 16 threads", device="cpu", threads=16), LIBRARY),
+        (VariantInfo("grid", "cuda.grid"), KERNEL),
+        (VariantInfo("cupy", "CuPy, pinned copies"), CUPY),
+        (VariantInfo("cupy_arrays", "Numba, CuPy arrays"), KERNEL),
+        (VariantInfo("sum_without", "cp.sum, without CUB"), CUPY),
+        (VariantInfo("sum_cub", "cp.sum, with CUB"), LIBRARY),
+        (VariantInfo("fused", "fused", source="gpuguide.topics.fusion.study.fused"), CUPY),
+        (VariantInfo("four", "four each", source="gpuguide.topics.fusion.kernels.four"), KERNEL),
+    ],
+    ids=lambda value: value.label if isinstance(value, VariantInfo) else "",
+)
+def test_a_thing_has_one_colour(info, thing):
+    assert thing_of(info) == thing
+
+
+def test_six_lines_of_any_study_can_be_told_apart():
+    studies = [(page, study) for page in pages("nvidia-h200") for study in load(page).studies.values()]
+    for page, study in studies:
+        names = [info.name for info in study.variants]
+        for first in range(max(1, len(names) - 5)):
+            looks = looks_of(study, names[first : first + 6])
+            drawn = {(look, marker_of(study, name)) for name, look in looks.items()}
+            assert len(drawn) == len(looks), f"{page}:{study.name}: {[*looks]}"
+
+
+def test_copies_are_dashed_in_the_colour_of_what_is_copied_for():
+    results = load("why_gpu").studies["polynomial"]
+    looks = looks_of(results, ["numpy", "gpu_threads", "with_copies", "with_copies_pinned"])
+    assert [look.colour for look in looks.values()] == [NUMPY, KERNEL, KERNEL, KERNEL]
+    assert len({look.dashes for look in looks.values()}) == 3
+    # Where all are copies, dashes would tell nothing.
+    assert {look.dashes for look in looks_of(results, ["with_copies", "with_copies_pinned"]).values()} == {
+        "-"
+    }
 
 
 @pytest.mark.parametrize("name", [name for name in CHARTS if name != "heatmap"])
@@ -195,13 +245,12 @@ def test_host_bound_cells_are_hollow():
 
 def test_the_share_leaves_out_sizes_that_fit_into_the_cache():
     ax = CHARTS["share"]()
-    assert [list(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) and line.get_marker() == "o"]
-    drawn = {x for line in ax.lines if line.get_marker() == "o" for x in line.get_xdata()}
+    drawn = {x for line in ax.lines if line.get_marker() != "None" for x in line.get_xdata()}
     assert drawn == {2**26}
 
 
 def test_speedup_is_baseline_over_candidate():
-    line = next(line for line in CHARTS["speedup"]().lines if line.get_marker() == "o")
+    line = next(line for line in CHARTS["speedup"]().lines if line.get_marker() != "None")
     assert list(line.get_ydata()) == pytest.approx([1 / 3, 150, 70_000 / 220])
 
 

@@ -96,6 +96,12 @@ def test_the_notebook_is_valid_and_without_markup_and_the_script_is_python(noteb
     assert script.endswith("# %%\nplt.show()\n")
 
 
+def test_a_headline_is_bold_and_what_the_text_draws_is_left_out(notebook):
+    assert "**The product takes 400 µs**" in text_of(notebook.cells)
+    whole = "".join(cell.source for cell in notebook.cells)
+    assert [code for code in ("np.arange(3)", "plt.plot([0", "thumbnail") if code in whole] == []
+
+
 def test_a_kernel_is_a_cell_that_no_later_cell_imports_anew(notebook):
     code = code_of(notebook.cells)
     kernel = next(at for at, cell in enumerate(code) if "def halves" in cell)

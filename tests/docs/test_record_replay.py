@@ -116,7 +116,8 @@ def test_each_change_is_shown_by_the_next_build_and_all_equal_a_clean_one(projec
     # Back to the measured code, whose outputs are valid again; and the other page has another name.
     project.edit(TOY, "np.arange(5)", "np.arange(4)")
     project.edit("examples/pages.toml", 'name = "pictures"', 'name = "figures"')
-    project.edit("docs/other.rst", "pictures:", "figures:")
+    for path, name in (("docs/other.rst", "pictures:"), (PICTURES, ":: pictures\n")):
+        project.edit(path, name, name.replace("pictures", "figures"))
     shutil.move(project.root / PICTURES, project.root / "examples/later/figures.py")
     built_ok(project)
     assert OUTPUT in project.page()

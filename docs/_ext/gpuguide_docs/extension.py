@@ -37,6 +37,7 @@ MODULES = (
     "show.symptoms",
     "show.syllabus",
     "show.pictures",
+    "show.drawn",
     "show.theme",
     "downloads.downloads",
 )

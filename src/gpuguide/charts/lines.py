@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from gpuguide.charts.marks import (
     End,
     Ranged,
-    colour_of,
     draw_ranges,
     draw_series,
     label_ends,
     mark_crossover,
+    marker_of,
     measured_names,
     new_axes,
     size_axis,
@@ -20,6 +20,7 @@ from gpuguide.charts.marks import (
     timed_words,
 )
 from gpuguide.charts.style import MUTED, describe, style
+from gpuguide.charts.things import looks_of
 from gpuguide.errors import ArgumentError
 from gpuguide.results.units import size_words
 
@@ -81,7 +82,8 @@ def plot_time(
     with style():
         ax = new_axes(ax)
         names = measured_names(results, variants, clock)
-        series = [draw_series(ax, results, name, clock) for name in names]
+        looks = looks_of(results, names)
+        series = [draw_series(ax, results, name, looks[name], clock) for name in names]
         size_axis(ax, results)
         time_axis(ax)
         draw_ranges(ax, [time for _, times in series for time in times])
@@ -268,18 +270,20 @@ def _draw_points(ax: Axes, results: Results, rows: _Rows, what: str, scale: floa
     if not rows:
         raise ArgumentError(f"{results.name}: no variant has {what}; nothing to draw")
     ends: list[End] = []
+    looks = looks_of(results, list(rows))
     for name, points in rows.items():
         x, y = [size for size, _ in points], [scale * value.value for _, value in points]
-        colour = colour_of(results, name)
-        ax.plot(x, y, marker="o", color=colour)
+        colour = looks[name].colour
+        ax.plot(x, y, marker=marker_of(results, name), color=colour, linestyle=looks[name].dashes)
         ends.append((x[-1], y[-1], results.variant(name).label, colour))
     size_axis(ax, results)
     return ends
 
 
 def _draw_point_ranges(ax: Axes, results: Results, rows: _Rows, scale: float = 1) -> None:
+    looks = looks_of(results, list(rows))
     drawn: list[Ranged] = [
-        (size, value, colour_of(results, name)) for name, points in rows.items() for size, value in points
+        (size, value, looks[name].colour) for name, points in rows.items() for size, value in points
     ]
     draw_ranges(ax, drawn, scale=scale)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuguide.charts.style import CPU_SERIES, INK, MUTED, RANGES_SAID, SERIES
+from gpuguide.charts.style import INK, MUTED, RANGES_SAID
 from gpuguide.errors import ArgumentError
 from gpuguide.results.records import Fact, FactOverStarts
 from gpuguide.results.starts import Quantity
@@ -17,18 +17,19 @@ from gpuguide.results.units import REGIONS, format_quantity, size_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from gpuguide.charts.things import Look
     from gpuguide.results.results import Results
 
 __all__ = [
     "END_OF_A_LINE",
     "End",
     "Ranged",
-    "colour_of",
     "draw_ranges",
     "draw_series",
     "label_ends",
     "mark_crossover",
     "mark_floor",
+    "marker_of",
     "measured_names",
     "new_axes",
     "over_starts",
@@ -63,15 +64,6 @@ def new_axes(ax: Axes | None, height: float | None = None) -> Axes:
     return plt.subplots(figsize=(width, height or usual))[1]
 
 
-def colour_of(results: Results, name: str) -> str:
-    """Return the colour of a variant: the same in every chart of a study, greys for a CPU beside a GPU."""
-    same = [info.name for info in results.variants if info.device == results.variant(name).device]
-    # Greys only beside a GPU: three of them cannot tell apart the lines of a chart of CPUs alone.
-    is_aside = results.variant(name).device == "cpu" and len(same) < len(results.variants)
-    colours = CPU_SERIES if is_aside else SERIES
-    return colours[same.index(name) % len(colours)]
-
-
 def measured_names(results: Results, variants: Sequence[str] | None, clock: str | None) -> list[str]:
     """Return the wanted variants that have samples, in the study's order."""
     names = [info.name for info in results.variants] if variants is None else list(variants)
@@ -81,16 +73,18 @@ def measured_names(results: Results, variants: Sequence[str] | None, clock: str 
     return [name for name in names if len(results.series(name, clock)[0])]
 
 
-def _marker_of(results: Results, name: str) -> str:
+def marker_of(results: Results, name: str) -> str:
+    """Return the marker of a variant: the same in every chart of a study."""
     return _MARKERS[[info.name for info in results.variants].index(name) % len(_MARKERS)]
 
 
-def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> tuple[End, list[Ranged]]:
+def draw_series(
+    ax: Axes, results: Results, name: str, look: Look, clock: str | None
+) -> tuple[End, list[Ranged]]:
     """Draw one variant's medians over the starts, and return where the line ends and what it goes through."""
     x, y = results.series(name, clock)
-    colour = colour_of(results, name)
-    dashes = (0, (5, 2)) if results.variant(name).device == "cpu" else "-"
-    ax.plot(x, y, color=colour, marker=_marker_of(results, name), linestyle=dashes)
+    colour = look.colour
+    ax.plot(x, y, color=colour, marker=marker_of(results, name), linestyle=look.dashes)
     spans = [
         i
         for i, size in enumerate(x)
@@ -101,7 +95,7 @@ def draw_series(ax: Axes, results: Results, name: str, clock: str | None) -> tup
             [x[i] for i in spans],
             [y[i] for i in spans],
             linestyle="none",
-            marker=_marker_of(results, name),
+            marker=marker_of(results, name),
             markerfacecolor="none",
             markeredgecolor=colour,
             markersize=10,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuguide.charts.marks import (
-    colour_of,
     draw_ranges,
     measured_names,
     new_axes,
@@ -17,7 +16,8 @@ from gpuguide.charts.marks import (
     time_axis,
     timed_words,
 )
-from gpuguide.charts.style import INK, MUTED, SERIES, describe, style
+from gpuguide.charts.style import CUPY, INK, MUTED, SERIES, describe, style
+from gpuguide.charts.things import Look, is_copy_words, looks_of, thing_in_words
 from gpuguide.errors import ArgumentError
 from gpuguide.results.records import Fact
 from gpuguide.results.starts import Quantity
@@ -33,6 +33,8 @@ __all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot
 
 # Inches. No wider than a chart for a phone, so that it has no other form there.
 _TILE_WIDTH = 3.6
+# Of the parts of a time. What stands for a thing on all pages, such as blue for CuPy, is not among them.
+_PARTS = (SERIES[2], SERIES[6], SERIES[5], SERIES[7], SERIES[4])
 
 
 def plot_samples(
@@ -78,9 +80,10 @@ def plot_samples(
         if not cells:
             raise ArgumentError(f"plot_samples: nothing was measured at size {size}; sizes: {results.sizes}")
         ax = new_axes(ax, 1.3 + 0.55 * len(cells))
+        looks = looks_of(results, [cell.variant for cell in cells])
         for row, cell in enumerate(cells):
             order = np.linspace(-0.28, 0.28, cell.n) if cell.n > 1 else np.zeros(1)
-            colour = colour_of(results, cell.variant)
+            colour = looks[cell.variant].colour
             ax.plot(
                 cell.samples_s, row + order, "o", color=colour, alpha=0.55, markersize=4, markeredgewidth=0
             )
@@ -102,23 +105,33 @@ def plot_samples(
     return ax
 
 
-def plot_bars(results: Results, variants: Sequence[str], *, at: int, quantity: str = "time") -> Axes:
-    """Draw one quantity of a few variants as bars, small enough for a tile, with the name above each bar."""
+def plot_bars(
+    results: Results, variants: Sequence[str], *, at: int, quantity: str = "time", tile: bool = False
+) -> Axes:
+    """Draw one quantity of a few variants as bars, with the name above each; small enough for a tile if asked.
+
+    A line below says whether a longer bar is better: bars of a time are better the shorter they are.
+    """
     import matplotlib.pyplot as plt
 
     values = {results.variant(name): results.quantity(name, at, quantity) for name in variants}
     whole = 1.0 if quantity.endswith("share") else max(value.value for value in values.values())
+    is_time = all(value.unit == "s" for value in values.values())
+    better = "shorter is better" if is_time else "longer is better"
+    looks = looks_of(results, list(variants))
     with style():
-        ax = plt.subplots(figsize=(_TILE_WIDTH, 0.2 + 0.62 * len(values)))[1]
+        size = (_TILE_WIDTH, 0.4 + 0.62 * len(values)) if tile else (7.2, 0.4 + 0.6 * len(values))
+        ax = plt.subplots(figsize=size)[1]
         for row, (info, value) in enumerate(values.items()):
-            ax.barh(row, value.value, color=colour_of(results, info.name), height=0.46)
+            ax.barh(row, value.value, height=0.46, **looks[info.name].bar())
             ax.text(0, row - 0.3, info.label, va="bottom", color=INK, fontsize=11)
             ax.text(1.02 * whole, row, str(value), va="center", color=INK, fontsize=13, weight="bold")
-        ax.set(xlim=(0, 1.35 * whole), ylim=(len(values) - 0.6, -0.75))
+        ax.text(0, len(values) - 0.6, better, va="top", color=MUTED, fontsize=10)
+        ax.set(xlim=(0, 1.35 * whole), ylim=(len(values) - 0.25, -0.75))
         ax.axis("off")
         words = "; ".join(f"{info.label}: {value}" for info, value in values.items())
         what = f"{quantity} at {size_words(at)} {results.size_name}"
-        describe(ax, f"Bars of the {what}. {words}.")
+        describe(ax, f"Bars of the {what}; {better}. {words}.")
     return ax
 
 
@@ -167,13 +180,13 @@ def plot_decomposition(
     with style():
         ax = new_axes(ax, 1.3 + 0.62 * len(bars))
         # By part and not by bar: a part has the same colour in all bars.
-        colours = dict(zip(parts, SERIES * (1 + len(parts) // len(SERIES)), strict=False))
+        looks = _looks_of_parts(parts)
         ranges = [_part_ranges(row, bar) for row, bar in enumerate(bars.values())]
         longest = max(sum(bar.values()) for bar in taken.values())
         furthest = max([longest, *(over.high for marks in ranges for _, over, _ in marks)])
         for row, bar in enumerate(taken.values()):
             ends = [over.high for _, over, _ in ranges[row]]
-            _stack(ax, row, bar, colours, furthest, max([0.0, *ends]))
+            _stack(ax, row, bar, looks, furthest, max([0.0, *ends]))
         ax.set_yticks(range(len(bars)), list(bars))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
@@ -185,7 +198,7 @@ def plot_decomposition(
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel("time")
         # Bars of no width: labels on the drawn ones would repeat a part for each bar.
-        handles = [ax.barh(0, 0, color=colours[part], label=part) for part in parts]
+        handles = [ax.barh(0, 0, label=part, **looks[part].bar()) for part in parts]
         ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
         words = (
             f"{name}: " + ", ".join(f"{part} {format_quantity(s, 's')}" for part, s in bar.items())
@@ -202,10 +215,13 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str) -> Axes
     taken = {name: _seconds(value) for name, value in values.items()}
     if not taken or not all(np.isfinite(s) and s >= 0 for s in taken.values()):
         raise ArgumentError(f"plot_dots: expected finite seconds of at least 0, got {dict(values)!r}")
-    ranges = [(row, over, SERIES[0]) for row, over in enumerate(map(over_starts, values.values())) if over]
+    colours = [thing_in_words(name) or INK for name in taken]
+    overs = map(over_starts, values.values())
+    ranges = [(row, over, colours[row]) for row, over in enumerate(overs) if over]
     with style():
         ax = new_axes(None, 1.1 + 0.36 * len(taken))
-        ax.plot(list(taken.values()), range(len(taken)), "o", color=SERIES[0])
+        for row, seconds in enumerate(taken.values()):
+            ax.plot(seconds, row, "o", color=colours[row])
         ax.set_yticks(range(len(taken)), list(taken))
         ax.set_ylim(len(taken) - 0.5, -0.5)
         ax.set_xlim(0, 1.08 * max(*taken.values(), *(over.high for _, over, _ in ranges), 1e-12))
@@ -237,7 +253,7 @@ def plot_ratios(dots: Mapping[str, Fact], what: str, *, spans: Collection[str] =
         for row, (place, end, (name, fact)) in enumerate(zip(places, ends, dots.items(), strict=True)):
             hollow: dict[str, Any] = {"markerfacecolor": "none", "markersize": 10} if name in spans else {}
             ax.plot([middle, place], [row, row], color=MUTED, linewidth=1)
-            ax.plot(place, row, "o", color=SERIES[0], **hollow)
+            ax.plot(place, row, "o", color=thing_in_words(name) or INK, **hollow)
             # On the side away from the line, past the range, and beside a ring, which is larger.
             apart = 11 if hollow else 7
             x, side = (apart, "left") if place >= middle else (-apart, "right")
@@ -250,7 +266,7 @@ def plot_ratios(dots: Mapping[str, Fact], what: str, *, spans: Collection[str] =
             ax.set_xlim(0, 118)  # room for the number beside a share of 100 %
             ax.set_xticks(range(0, 101, 20))
         else:
-            ax.axvline(1, color=SERIES[2])
+            ax.axvline(1, color=MUTED)
             ax.set_xscale("log")
             # Room for the numbers at both ends, on a phone as well, where they would lie on the rows' names.
             low, high = min(1.0, *ends), max(1.0, *ends)
@@ -259,7 +275,7 @@ def plot_ratios(dots: Mapping[str, Fact], what: str, *, spans: Collection[str] =
                 ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_major_formatter(lambda ratio, _: f"{ratio:g}×")
             ax.xaxis.set_minor_formatter(lambda *_: "")
-        rows = [(row, fact, SERIES[0]) for row, fact in enumerate(dots.values())]
+        rows = [(row, fact, thing_in_words(name) or INK) for row, (name, fact) in enumerate(dots.items())]
         draw_ranges(ax, rows, along="x", scale=scale)
         words = "; ".join(f"{name} {fact.shown}" for name, fact in dots.items())
         axis = "on an axis in per cent" if is_share else "on a logarithmic axis"
@@ -340,6 +356,12 @@ def plot_heatmap(
     return ax
 
 
+def _looks_of_parts(parts: Sequence[str]) -> dict[str, Look]:
+    """Give the look of each part of a time: copies hatched, others in colours that stand for no thing."""
+    own = iter(_PARTS * (1 + len(parts) // len(_PARTS)))
+    return {part: Look(CUPY, hatched=True) if is_copy_words(part) else Look(next(own)) for part in parts}
+
+
 def _seconds(value: float | Quantity | Fact) -> float:
     return float(value.value if isinstance(value, Quantity | Fact) else value)
 
@@ -368,12 +390,12 @@ def _part_ranges(row: int, bar: Mapping[str, float | Quantity | Fact]) -> list[t
 
 
 def _stack(
-    ax: Axes, row: int, bar: Mapping[str, float], colours: Mapping[str, str], longest: float, past: float
+    ax: Axes, row: int, bar: Mapping[str, float], looks: Mapping[str, Look], longest: float, past: float
 ) -> None:
     """Draw one bar's parts and write its total at the end, past its ranges."""
     left = 0.0
     for part, seconds in bar.items():
-        ax.barh(row, seconds, left=left, color=colours[part], height=0.62)
+        ax.barh(row, seconds, left=left, height=0.62, **looks[part].bar())
         left += seconds
     at = max(left, past) + 0.012 * longest
     ax.text(at, row, format_quantity(left, "s"), va="center", color=INK)

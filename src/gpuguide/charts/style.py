@@ -25,6 +25,7 @@ __all__ = [
     "PALETTE",
     "RANGES_SAID",
     "SERIES",
+    "WORDS_AS_TEXT",
     "alt_text",
     "save_svg",
     "style",
@@ -57,6 +58,9 @@ PALETTE = {
 _HEX = re.compile(r"#[0-9a-f]{6}\b")
 _ALT = "alt: "
 
+WORDS_AS_TEXT = "words as text"
+"""Name of a figure whose words are no outlines, as many such are loaded at once: it is a fifth as large."""
+
 RANGES_SAID = "thin bars: where another run may land"
 """What a chart with ranges says about them, once."""
 
@@ -88,6 +92,7 @@ _RC: dict[Any, Any] = {
     "ytick.labelcolor": INK,
     "lines.linewidth": 1.8,
     "lines.markersize": 5.5,
+    "hatch.linewidth": 0.8,
     "legend.frameon": False,
     # Outlines, not text: the figure looks the same where the font is not installed.
     "svg.fonttype": "path",
@@ -116,7 +121,10 @@ def save_svg(figure: Figure) -> bytes:
 
     buffer, canvas, face = io.BytesIO(), figure.canvas, figure.get_facecolor()
     # Read when the file is written, which may be outside of `style`.
-    with mpl.rc_context({key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt")}):
+    settings: dict[Any, Any] = {key: _RC[key] for key in ("svg.fonttype", "svg.hashsalt", "hatch.linewidth")}
+    if figure.get_gid() == WORDS_AS_TEXT:
+        settings["svg.fonttype"] = "none"
+    with mpl.rc_context(settings):
         figure.set_facecolor("none")
         # `Figure.savefig` would draw twice, first for the layout alone; one draw settles that as well.
         FigureCanvasSVG(figure).print_svg(buffer, metadata=_NO_DATE)  # type: ignore[no-untyped-call]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpuguide.charts.marks import new_axes
-from gpuguide.charts.style import GRID, INK, MUTED, SERIES, describe, style
+from gpuguide.charts.style import CUPY, GRID, INK, KERNELS, MUTED, describe, style
+from gpuguide.charts.things import is_copy_words, thing_in_words
 from gpuguide.errors import ArgumentError
 from gpuguide.results.units import format_quantity
 
@@ -36,13 +37,13 @@ def plot_timeline(runs: Mapping[str, Any], lanes: tuple[str, ...]) -> Axes:
     with style():
         rows = len(drawn) * (len(lanes) + 1)
         ax = new_axes(None, 0.9 + 0.3 * rows)
-        ticks = []
+        colours, ticks = _colours_of(lanes), []
         for i, (name, run) in enumerate(shifted.items()):
             top = i * (len(lanes) + 1)
             ax.text(0, top - 0.05, name, color=INK, weight="bold", va="center")
             for lane in range(len(lanes)):
                 ticks.append(top + 1 + lane)
-                _bars(ax, run[:, lane], ticks[-1], SERIES[lane % len(SERIES)], longest)
+                _bars(ax, run[:, lane], ticks[-1], colours[lane], longest, hatched=is_copy_words(lanes[lane]))
         ax.set_yticks(ticks, list(lanes) * len(drawn))
         ax.set_ylim(rows - 0.4, -0.6)
         ax.set_xlim(0, 1.02 * longest)
@@ -62,10 +63,21 @@ def _bar_words(run: Any) -> str:
     return "a bar in each lane" if len(run) == 1 else f"{len(run)} bars in each lane"
 
 
-def _bars(ax: Axes, spans: Any, row: int, colour: str, longest: float) -> None:
+def _colours_of(lanes: tuple[str, ...]) -> list[str]:
+    """Give copies the colour of CuPy, which makes them, and work that names nothing those of kernels."""
+    own = iter(KERNELS * (1 + len(lanes) // len(KERNELS)))
+    return [CUPY if is_copy_words(lane) else thing_in_words(lane) or next(own) for lane in lanes]
+
+
+def _bars(ax: Axes, spans: Any, row: int, colour: str, longest: float, *, hatched: bool) -> None:
     for number, (begin, end) in enumerate(spans, start=1):
         # A narrow gap, so that bars that touch can be told apart.
-        ax.barh(row, end - begin, left=begin, height=0.78, color=colour, edgecolor=MUTED, linewidth=0.5)
+        hatch: dict[str, Any] = {"hatch": "//", "edgecolor": GRID} if hatched else {"edgecolor": MUTED}
+        ax.barh(row, end - begin, left=begin, height=0.78, facecolor=colour, linewidth=0.5, **hatch)
         if len(spans) > 1 and end - begin > _LEAST_NUMBERED * longest:
             # Light on the light theme's dark bars, dark on the dark theme's light ones.
-            ax.text((begin + end) / 2, row, str(number), ha="center", va="center", color=GRID, fontsize=8)
+            words = ax.text(
+                (begin + end) / 2, row, str(number), ha="center", va="center", color=GRID, fontsize=8
+            )
+            if hatched:
+                words.set_bbox({"facecolor": colour, "edgecolor": "none", "pad": 0.6})

@@ -18,7 +18,7 @@ __all__ = ["Key", "cell_digest", "changes", "key_of", "recorded_cells", "sources
 
 # As sphinx-gallery splits: a line of 20 hashes or "# %%", and the comment lines right after it, are text.
 _TEXT = re.compile(r"(?:^#{20,}.*|^# ?%%.*)\s(?:^#.*\s?)*", re.MULTILINE)
-_DRAWN = re.compile(r"\s*# draw(:|[ \t]*$)", re.MULTILINE)
+_DRAWN = re.compile(r"\s*# (?:draw|thumbnail)(:|[ \t]*$)", re.MULTILINE)
 _TOPIC = re.compile(r"\bgpuguide\.topics(?:\.\w+)+")
 _TOPICS = Path("gpuguide", "topics")
 
@@ -37,7 +37,7 @@ class Key:
 
 
 def recorded_cells(script: str) -> tuple[str, ...]:
-    r"""Take the recorded cells out of a page script: code that does not begin with ``# draw``.
+    r"""Take the recorded cells out of a page script: code without ``# draw`` or ``# thumbnail`` above it.
 
     >>> page = '''"Title"
     ... # %%

@@ -171,7 +171,7 @@ class _PageCells:
         for cell, below in zip(self._cells, [*self._cells[1:], None], strict=True):
             if cell.kind == "text":
                 yield from self._text(cell.content, below)
-            elif cell.kind != "comment":
+            elif cell.kind != "comment" and not cell.is_thumbnail:
                 yield Piece("code", self._without_defined(_code(cell)).strip("\n"))
                 functions = (n.name for n in ast.parse(cell.content).body if isinstance(n, ast.FunctionDef))
                 self._defined |= {*functions}
@@ -188,6 +188,12 @@ class _PageCells:
                 yield from self._rung(part.title, below)
             elif part.name == "exercise":
                 yield from exercise_cells(part.title, solutions=self._solutions)
+            elif part.name == "headline":
+                title = self._words.markdown(" ".join(f"{part.title}\n{part.content}".split()))
+                yield Piece("markdown", f"**{title}**")
+            elif part.name in ("drawn", "choices"):
+                # Their code may stand above the cell that makes what it draws.
+                continue
             elif part.name in ("finding", "dropdown"):
                 yield Piece("markdown", part.title and f"**{self._words.markdown(part.title)}**")
                 yield from self._text(part.content)

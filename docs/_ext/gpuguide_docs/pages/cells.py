@@ -12,13 +12,24 @@ from typing import Literal, NamedTuple, cast
 
 from sphinx.errors import ExtensionError
 
-__all__ = ["DRAW", "WRONG", "Block", "Cell", "CellKind", "Place", "cells_from_blocks", "read_cells"]
+__all__ = [
+    "DRAW",
+    "THUMBNAIL",
+    "WRONG",
+    "Block",
+    "Cell",
+    "CellKind",
+    "Place",
+    "cells_from_blocks",
+    "read_cells",
+]
 
 DRAW = "# draw"
+THUMBNAIL = "# thumbnail"
 WRONG = "# wrong:"
 _HEADER = re.compile(r"# ?(?P<word>record|fold|wrong, ?fold)(:(?P<title>.*)|$)")
 # sphinx-gallery treats the comment right under ``# %%`` as text.
-_HEADER_AS_TEXT = re.compile(r"draw|(draw|record|fold|wrong|wrong, ?fold):.*")
+_HEADER_AS_TEXT = re.compile(r"draw|thumbnail|(draw|record|fold|wrong|wrong, ?fold):.*")
 # What follows on the line of the mark itself, sphinx-gallery drops.
 _TEXT_ON_MARK = re.compile(r"# ?%%[ \t]*(\S.*)")
 
@@ -52,6 +63,11 @@ class Cell:
     def is_code(self) -> bool:
         """Whether the cell is shown as code."""
         return self.kind != "text"
+
+    @property
+    def is_thumbnail(self) -> bool:
+        """Whether the cell draws the page's picture on other pages; the page itself shows nothing of it."""
+        return self.kind == "drawn" and self.first_line == THUMBNAIL
 
     @property
     def is_wrong(self) -> bool:
@@ -90,7 +106,7 @@ def _kind(block: Block) -> CellKind:
     if block.type == "text":
         return "text"
     first = next((line.strip() for line in block.content.splitlines() if line.strip()), "")
-    if first == DRAW or first.startswith(f"{DRAW}:"):
+    if first in (DRAW, THUMBNAIL) or first.startswith(f"{DRAW}:"):
         return "drawn"
     try:
         has_code = bool(ast.parse(block.content).body)

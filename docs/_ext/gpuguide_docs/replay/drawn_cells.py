@@ -184,7 +184,8 @@ def _state_facts(cells: tuple[Cell, ...], runs: Iterable[PageCells], script: str
 
 
 def _up_to_the_last(states: re.Pattern[str], cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    return cells[: max((i for i, cell in enumerate(cells, 1) if states.search(cell.content)), default=0)]
+    last = max((i for i, cell in enumerate(cells, 1) if states.search(cell.content)), default=0)
+    return tuple(cell for cell in cells[:last] if not cell.is_thumbnail)
 
 
 def _elsewhere(

@@ -63,19 +63,25 @@ class FigureFolder:
 
 
 def shown_drawing(source: str, docs: Path) -> str:
-    """Find the first drawing that a page shows."""
+    """Find the first drawing that a page shows, in its form for phones if it has one (larger words)."""
     names = (name for found in _DRAWING.finditer(source) if (name := found[1] or found[2]))
     drawings = docs / "_static" / "drawings"
-    return next((name for name in names if (drawings / f"{name}.svg").is_file()), "")
+    forms = (form for name in names for form in (f"{name}-narrow", name))
+    return next((form for form in forms if (drawings / f"{form}.svg").is_file()), "")
 
 
-def write_thumbnail(target: Path, script: Path, states: States, pictures: Sequence[Picture]) -> None:
+def write_thumbnail(
+    target: Path, script: Path, states: States, pictures: Sequence[Picture], own: Picture | None
+) -> None:
     """Write what sphinx-gallery makes the thumbnail of a page, and the dark twin of that.
 
-    It is the page's drawing, else its first chart as it is drawn for phones.
+    It is what the page's thumbnail cell draws, else its drawing, else its first chart as drawn for phones.
     """
     docs = states.layout.docs
-    if drawing := shown_drawing(script.read_text(encoding="utf-8"), docs):
+    if own is not None:
+        light = own.data
+        dark = states.guide.dark(light)
+    elif drawing := shown_drawing(script.read_text(encoding="utf-8"), docs):
         twins = (docs / "_static" / "drawings" / f"{drawing}{end}.svg" for end in ("", "-dark"))
         light, dark = (path.read_bytes() for path in twins)
     elif pictures:

@@ -47,6 +47,7 @@ class ReplayedPage:
     blocks: tuple[Block, ...]
     names: dict[str, list[dict[str, Any]]]
     pictures: tuple[Picture, ...]
+    thumbnail: Picture | None = None
 
 
 def replay(
@@ -73,6 +74,7 @@ def replay(
     first, *rest = (
         Block("text", _shown(cell, output, folder) if cell.is_code else cell.content, cell.lineno)
         for cell, output in zip(cells, outputs, strict=True)
+        if not cell.is_thumbnail
     )
     above = _DRAFT if draft is not None else _banner(state)
     first = first._replace(content=f"{first.content.rstrip()}\n\n{above}")
@@ -80,7 +82,14 @@ def replay(
         (first, *rest),
         page_names((cell.content for cell in cells if cell.is_code), stored, results),
         tuple(folder.pictures),
+        _thumbnail(cells, outputs),
     )
+
+
+def _thumbnail(cells: Sequence[Cell], outputs: Sequence[Output | None]) -> Picture | None:
+    """Give what the page's thumbnail cell drew."""
+    drawn = (output for cell, output in zip(cells, outputs, strict=True) if cell.is_thumbnail and output)
+    return next((picture for output in drawn for picture in output.pictures), None)
 
 
 def _draw(states: States, state: PageState, script: Path, cells: Sequence[Cell]) -> Drawing:

@@ -55,7 +55,8 @@ class Gallery:
         blocks = [Block(*block) for block in script_blocks]
         page = replay(self.states, self.states[script.stem], script, blocks, self.draft)
         script_blocks[:] = page.blocks
-        write_thumbnail(Path(script_vars["target_file"]), script, self.states, page.pictures)
+        target = Path(script_vars["target_file"])
+        write_thumbnail(target, script, self.states, page.pictures, page.thumbnail)
         script_vars["example_globals"] = _Replayed(page)
         # sphinx-gallery reads it once the script should have run.
         script_vars["memory_delta"] = 0.0

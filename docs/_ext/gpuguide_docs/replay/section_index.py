@@ -22,7 +22,7 @@ _ROOT = """\
 Learn
 =====
 
-Every page, in teaching order. A tile says what was found, how long the page takes, and for whom it is.
+Every page, in teaching order. A tile says what to do, how long the page takes, and for whom it is.
 
 """
 

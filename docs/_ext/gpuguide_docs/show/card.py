@@ -105,11 +105,14 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
     return place
 
 
+_OF_A_PICTURE = {"gg-chart", "gg-choices", "gg-headline", "gg-finding"}
+
+
 def _after_picture(section: nodes.section, at: int) -> int:
     """Give the place after the picture, with its caption, that an answer may have."""
     for number, node in enumerate(section.children[at:], at + 1):
         is_chart = isinstance(node, cell_node) and any(True for _ in node.findall(nodes.image))
-        if is_chart or isinstance(node, nodes.image) or {"gg-chart", "gg-headline", "gg-finding"} & {*_classes(node)}:
+        if is_chart or isinstance(node, nodes.image) or _OF_A_PICTURE & {*_classes(node)}:
             at = number
         elif not isinstance(node, nodes.comment):
             break
@@ -129,7 +132,7 @@ _PICTURES_PER_MINUTE = 6
 #: A cell of a table with so many words is read like a paragraph; shorter ones are looked over.
 _WORDS_OF_A_SENTENCE = 8
 _PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
-_PICTURES = {"gg-chart", "gg-strip", "gg-rungs"}
+_PICTURES = {"gg-chart", "gg-choices", "gg-strip", "gg-rungs"}
 _NOT_READ = {
     "gg-exercise",
     "gg-kernel-origin",

@@ -267,13 +267,18 @@ def note_page(env: BuildEnvironment, page: Page) -> None:
 
 
 def _pictures(site: Site, page: Page) -> dict[str, str]:
-    """Give the picture of a page for each theme: its drawing, or a chart; a page without both has none."""
+    """Give the picture of a page for each theme: its thumbnail; of a page without cells, its drawing.
+
+    A page that shows no drawing may have one of its own name, for its tile alone.
+    """
     layout = site.layout
-    name = shown_drawing(page.source(layout).read_text(encoding="utf-8"), layout.docs)
-    if not name and page.format != "script":
-        return {}
-    thumb = f"/gallery/{page.section}/images/thumb/sphx_glr_{page.name}_thumb"
-    stem = f"/_static/drawings/{name}" if name else thumb
+    stem = f"/gallery/{page.section}/images/thumb/sphx_glr_{page.name}_thumb"
+    if page.format != "script":
+        source = page.source(layout).read_text(encoding="utf-8")
+        name = shown_drawing(source, layout.docs) or shown_drawing(f".. drawing:: {page.name}", layout.docs)
+        if not name:
+            return {}
+        stem = f"/_static/drawings/{name}"
     return {"light": f"{stem}.svg", "dark": f"{stem}-dark.svg"}
 
 

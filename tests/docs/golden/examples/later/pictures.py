@@ -7,6 +7,32 @@ What does a drawn cell state?
 
 # %%
 # A fact.
+#
+# .. headline:: The product takes
+#    :measured:`sums[dot, 65536].time`
+#
+# .. drawn:: pictures
+#
+#    plt.plot(np.arange(3), np.arange(3))
+#
+# .. choices:: pictures
+#    :of: bend | way
+#
+#    .. choice:: straight | up
+#
+#       plt.plot([0, 1], [0, 1])
+#
+#    .. choice:: straight | down
+#
+#       plt.plot([0, 1], [1, 0])
+#
+#    .. choice:: bent | up
+#
+#       plt.plot([0, 1, 2], [0, 1, 4])
+#
+#    .. choice:: bent | down
+#
+#       plt.plot([0, 1, 2], [4, 1, 0])
 
 import gpuguide as gg
 import numpy as np
@@ -138,3 +164,10 @@ print(halves(np.arange(4.0), out), math.pi > 3)
 #
 #    - Multiply: it takes :measured:`sums[dot, 65536].time`.
 #    - Read :doc:`Other </other>`.
+
+# %%
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+_ = thumbnail.bars({"NumPy": results.time("numpy", 65536), "dot": results.time("dot", 65536)}, "time")
