@@ -1,8 +1,9 @@
 """Clocks and timers on a clock that is made up, the check of a factorisation, and what calms the host."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,17 +80,26 @@ def test_the_device_is_waited_for_at_both_ends_of_a_step() -> None:
 LAUNCH_NS, WORK_NS = 20_000, 50_000
 
 
-def test_each_clock_sees_its_own_part(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[dict[str, Any], Callable[[], None]]]:
+    """The functions of the page, and work for the GPU."""
     host = FakeHost()
     gpu = FakeGpu(host, launch_ns=LAUNCH_NS, overhead_ns=0, gap_ns=0)
-    time_once = functions("how_to_time", monkeypatch, host, gpu)["time_once"]
     with gpu.use():
-        seen = time_once(gpu.kernel(WORK_NS))
-    assert seen == {
-        "launch": pytest.approx(LAUNCH_NS / 1e9),
-        "end_to_end": pytest.approx((LAUNCH_NS + WORK_NS) / 1e9),
-        "gpu": pytest.approx(WORK_NS / 1e9),
-    }
+        yield functions("how_to_time", monkeypatch, host, gpu), gpu.kernel(WORK_NS)
+
+
+def test_a_clock_that_waits_sees_launch_and_work(clocks: tuple[dict[str, Any], Callable[[], None]]) -> None:
+    page, work = clocks
+    assert page["time_call"](work, 3) == [pytest.approx((LAUNCH_NS + WORK_NS) / 1e9)] * 3
+
+
+def test_only_behind_a_delay_events_see_the_work_alone(
+    clocks: tuple[dict[str, Any], Callable[[], None]],
+) -> None:
+    page, work = clocks
+    assert page["between_events"](work, delay=False) == pytest.approx((LAUNCH_NS + WORK_NS) / 1e9)
+    assert page["between_events"](work, delay=True) == pytest.approx(WORK_NS / 1e9)
 
 
 # What calms the host ----------------------------------------------------------------------------------------
