@@ -1,22 +1,32 @@
 """
-Code for both libraries
-=======================
+One code for CPU and GPU
+========================
 
-How do you write one function for NumPy and CuPy, and what does that cost?
+How do you write a function that runs with and without a GPU?
 """
 # %%
-# Ask the array for its library: ``xp = array_namespace(x)``. Written once, an image pipeline takes NumPy
-# :measured:`contrast[numpy, 2048**2].time` on one thread for four million pixels,
-# :measured:`contrast[numpy_threads, 2048**2].time` on 16 virtual CPUs, and CuPy
-# :measured:`contrast[cupy, 2048**2].time` with the photo on the GPU. Written for CuPy alone, it takes as
-# long.
+# Ask the array for its library, ``xp = array_namespace(x)``, and call everything through ``xp``. The function
+# then runs where its data are: four million pixels take :measured:`contrast[cupy, 2048**2].time` on the GPU,
+# and :measured:`contrast[numpy_threads, 2048**2].time` in NumPy on all threads. It is as fast as code for
+# CuPy alone.
+#
+# .. headline:: The same function: small images stay on the CPU, large ones go to the GPU
+#
+# .. drawn:: agnostic
+#
+#     ax = gg.plot_time(
+#         results,
+#         variants=["numpy_threads", "cupy", "with_copies_pinned"],
+#         crossover=("numpy_threads", "cupy"),
+#     )
+#     ax.figure.set_size_inches(7.2, 3.4)
 
 # %%
-# One image pipeline with ``array_namespace``
-# -------------------------------------------
+# An image pipeline with ``array_namespace``
+# ------------------------------------------
 #
 # A photo in colour becomes grey, and is blurred by adding up shifted copies. The result says how far each
-# pixel differs from its surroundings, so that details in the dark show as well as those in the light.
+# pixel differs from its surroundings. The name ``xp`` is a custom: it stands for ``np`` or ``cp``.
 
 import cupy as cp
 import numpy as np
@@ -49,7 +59,28 @@ print("the same:", np.allclose(on_host, on_gpu.get(), atol=1e-5))
 #    divide by ``around`` instead of ``around + 1``. Random colours hide what is wrong with that; a black
 #    photo, ``np.zeros_like(photo)``, shows it in both libraries.
 #
-# The name ``xp`` is a custom: it stands for ``np`` or ``cp``. The function uses neither by name.
+# .. headline:: Details in the dark show as well as those in the light
+
+# draw
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import describe, style
+from gpuguide.topics.agnostic.functions import local_contrast
+
+down, right = np.mgrid[0:124, 0:244]
+rings = 1 + 0.2 * np.sin(np.hypot(down - 62, right - 122) / 1.5)
+lit = 200 * rings * np.exp(-right / 60)  # bright on the left, dark on the right
+scene = np.repeat(lit.astype(np.uint8)[..., None], 3, axis=2)
+inside = np.s_[2:-2, 2:-2]  # at the edge, the surroundings are those of the other side
+shown = [lit[inside] / 240, 0.5 + 2 * local_contrast(scene)[inside]]
+gap = np.full((120, 6), np.nan)
+with style():
+    ax = plt.subplots(figsize=(7.2, 2.2))[1]
+    ax.imshow(np.hstack([shown[0], gap, shown[1]]), cmap="gray", vmin=0, vmax=1)
+    ax.text(0, -6, "the photo", fontsize=11)
+    ax.text(246, -6, "its local contrast", fontsize=11)
+    ax.axis("off")
+    words = "Rings in a photo that is bright on the left and black on the right."
+    describe(ax, f"{words} In its local contrast, beside it, they show everywhere.")
 
 # %%
 
@@ -66,14 +97,13 @@ results = agnostic.contrast.run()
 # --------------------------
 #
 # NumPy's functions hand CuPy's arrays over to CuPy, as
-# :doc:`NumPy to CuPy </gallery/cupy/numpy_to_cupy>` shows. That is the shortest way, as long as an array is
-# there to decide. But ``np.zeros(5)`` and ``np.arange(5)`` make arrays on the host, and other libraries, such
-# as PyTorch, do not take part.
+# :doc:`Run NumPy code on the GPU </gallery/cupy/numpy_to_cupy>` shows. That is enough for a script. But
+# ``np.zeros(5)`` makes an array on the CPU, and other libraries, such as PyTorch, do not take part.
 #
-# So several libraries agreed on a list of functions, their arguments and their results: the
-# `array API standard <https://data-apis.org/array-api/latest/>`__. A library may still lack a few of them, or
-# give an argument another name. The package `array-api-compat <https://data-apis.org/array-api-compat/>`__
-# fills these gaps; it is small, and needs no other package. SciPy and scikit-learn use it, too.
+# Several libraries agreed on a list of functions, their arguments and their results: the
+# `array API standard <https://data-apis.org/array-api/latest/>`__. What a library still lacks, the small
+# package `array-api-compat <https://data-apis.org/array-api-compat/>`__ adds. SciPy and scikit-learn use it,
+# too.
 
 names = ("astype", "concat", "cumulative_sum", "isdtype", "matrix_transpose")
 names += ("permute_dims", "unique_counts", "unstack", "vecdot")
@@ -82,12 +112,12 @@ print("CuPy lacks:            ", [name for name in names if not hasattr(cp, name
 print("array-api-compat lacks:", [name for name in names if not hasattr(xp, name)])
 
 # %%
-# Functions, not methods; the standard's names
-# --------------------------------------------
+# Call functions, not methods
+# ---------------------------
 #
-# In the standard, arrays have operators, indices, a shape and a dtype, and hardly a method. Write
-# ``xp.mean(x)`` for ``x.mean()``, and ``xp.astype(x, ...)`` for ``x.astype(...)``. Some arguments have other
-# names: ``correction``, where NumPy and CuPy say ``ddof``. And all arrays of a call must be of one library:
+# Write ``xp.mean(x)`` for ``x.mean()``, and ``xp.astype(x, ...)`` for ``x.astype(...)``: in the standard,
+# arrays have hardly a method. Some arguments have other names: ``correction``, where NumPy and CuPy say
+# ``ddof``. And all arrays of a call must be of one library:
 
 for code in (
     "xp.std(on_gpu, correction=1)",
@@ -102,16 +132,16 @@ for code in (
         print(f"{code}\n    TypeError: {message}")
 
 # %%
-# The wrapper hides none of the library's other functions: ``xp.pad`` works for NumPy and for CuPy, although
-# the standard does not have it. Nor does it have ``percentile``, ``histogram`` or ``einsum``. So look for a
-# function in the standard before you use it, or your code will run with these two libraries only.
+# The wrapper hides none of the library's other functions. ``xp.pad``, ``xp.percentile``, ``xp.histogram`` and
+# ``xp.einsum`` work for NumPy and for CuPy, although the standard does not have them. Look for a function in
+# the standard before you use it, or your code will run with these two libraries only.
 
 # %%
-# New arrays belong beside the data
-# ---------------------------------
+# Make new arrays where the data are
+# ----------------------------------
 #
-# An array that a function makes must lie where its data lie. ``zeros_like`` and its kin see to that. If the
-# shape is another one, pass the ``device``:
+# ``xp.zeros_like(x)`` and its kin make an array beside ``x``. If the shape is another one, pass the
+# ``device``:
 
 from array_api_compat import device
 
@@ -134,33 +164,10 @@ for grey in (on_host, on_gpu):
 # does, is possible in NumPy, CuPy and PyTorch, but not in JAX.
 
 # %%
-# Result: the same code, on the CPU and on the GPU
-# ------------------------------------------------
-
-# draw
-_ = gg.plot_time(
-    results,
-    variants=["numpy", "numpy_threads", "cupy", "with_copies_pinned"],
-    crossover=("numpy", "cupy"),
-)
-
-# %%
-# .. finding::
+# What it costs
+# -------------
 #
-#    On the GPU the pipeline overtakes NumPy on one thread
-#    :measured:`contrast.crossover(numpy, cupy)`, and at 2048 times 2048 pixels it is
-#    :measured:`contrast[cupy, 2048**2].speedup(numpy)` as fast, and
-#    :measured:`contrast[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads.
-#
-# For "NumPy, all threads" each thread calls the same function for a strip of the photo; a small photo is left
-# to one thread.
-#
-# The line "CuPy, pinned copies" includes the copies of the photo to the GPU and of the result back, in
-# :term:`pinned memory`: :measured:`contrast[with_copies_pinned, 2048**2].time`. In ordinary, :term:`pageable
-# memory` it is :measured:`contrast[with_copies, 2048**2].time`. A photo of 32 times 32 pixels should stay on
-# the CPU: NumPy takes :measured:`contrast[numpy, 32**2].time`, CuPy :measured:`contrast[cupy, 32**2].time`.
-#
-# What does it cost to ask for ``xp``? Compare with the same steps written for CuPy alone, by hand:
+# Nothing that one would notice: the steps on the GPU are the same as in code for CuPy alone.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -171,19 +178,23 @@ _ = gg.plot_time(
 #    * - through ``array_namespace``
 #      - :measured:`contrast[cupy, 32**2].time`
 #      - :measured:`contrast[cupy, 2048**2].time`
-#    * - by hand
+#    * - written for CuPy alone
 #      - :measured:`contrast[cupy_by_hand, 32**2].time`
 #      - :measured:`contrast[cupy_by_hand, 2048**2].time`
-#    * - speed-up by hand
-#      - :measured:`contrast[cupy_by_hand, 32**2].speedup(cupy)`
-#      - :measured:`contrast[cupy_by_hand, 2048**2].speedup(cupy)`
 #
-# The steps on the GPU are the same, so only the time in Python can differ, and it hardly does. The small
-# photo takes about as long as the large one. We think that Python's calls take that long at any size, and
-# longer on a busy host. :evidence:`opinion`
+# The small photo takes the GPU about as long as the large one; we think that Python's calls take that long at
+# any size. :evidence:`opinion` NumPy needs :measured:`contrast[numpy, 32**2].time` for it, so it should stay
+# on the CPU. Copies of the large photo, in :term:`pinned memory`, add little:
+# :measured:`contrast[with_copies_pinned, 2048**2].time` with them.
 #
-# To do all steps at once you would write a :term:`kernel` of your own, for the GPU alone: :doc:`Why a GPU
-# </gallery/start/why_gpu>` compares these ways.
+# To do all steps in one pass you would write a :term:`kernel` of your own, for the GPU alone:
+# :doc:`When a GPU pays </gallery/start/why_gpu>` compares these ways.
+#
+# .. dropdown:: The rivals, and copies from ordinary memory
+#
+#    For "NumPy, all threads" each thread calls the same function for a strip of the photo; a small photo is
+#    left to one thread, which takes :measured:`contrast[numpy, 2048**2].time` for the large one. Copied from
+#    and to :term:`pageable memory`, it takes CuPy :measured:`contrast[with_copies, 2048**2].time`.
 #
 # .. kernel:: gpuguide.topics.agnostic.study
 #    :names: numpy_threads, cupy, cupy_by_hand, with_copies_pinned
@@ -198,9 +209,17 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # Test on the CPU, run on the GPU
 # -------------------------------
 #
-# A function for both libraries can be tested on a laptop without a GPU: give it NumPy's arrays. On the GPU
-# one test remains, that both results agree, as at the top of this page. Compare with a tolerance, not for
-# equality: the libraries may add in another order.
+# Test such a function on a laptop without a GPU: give it NumPy arrays. On the GPU one test remains, that both
+# results agree, as at the top of this page. Compare with a tolerance, not for equality: the libraries may add
+# in another order.
+
+# %%
+# .. remember::
+#
+#    - Begin each function with ``xp = array_namespace(x)``, and call ``xp.mean(x)`` instead of ``x.mean()``.
+#    - Make new arrays with ``xp.zeros_like(x)``, or pass ``device=device(x)``.
+#    - Test with NumPy arrays on any machine, and compare with a tolerance. On the GPU the same function takes
+#      :measured:`contrast[cupy, 2048**2].time` instead of :measured:`contrast[numpy_threads, 2048**2].time`.
 
 # %%
 # Your turn: a library that you do not know
@@ -215,5 +234,5 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # Next
 # ----
 #
-# Onward: :doc:`Transfers </gallery/moving_data/transfers>`, on what the copies cost. Sideways:
+# Next: :doc:`Transfers </gallery/moving_data/transfers>`, on what the copies cost. See also:
 # :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.

@@ -1,52 +1,73 @@
 """
-Convolution
-===========
+Convolution: blur in two passes
+===============================
 
-Which of five ways to blur an image on the GPU is the fastest, and what do the copies cost?
+How do you blur an image on the GPU, and what do the copies cost?
 """
 # %%
-# If the kernel can be split, blur in two passes along the axes: with a Gaussian of 15 by 15 pixels and an
-# image of 2048 by 2048 that takes CuPy :measured:`image[separable, 2048**2].time`, and a kernel of your own
-# that makes both passes :measured:`image[fused, 2048**2].time`. If the image comes from the host and must go
-# back, the copies decide: CuPy's two passes take :measured:`image[with_copies_pinned, 2048**2].time` with
-# pinned ones, but :measured:`image[with_copies, 2048**2].time` with pageable ones, and a good loop on 16
-# virtual CPUs takes :measured:`image[separable_simd, 2048**2].time` without any.
+# If the kernel can be split, as a Gaussian can, blur down the columns first and then along the rows. With a
+# kernel of 15 by 15 this takes :measured:`image[separable, 2048**2].time` for 2048 by 2048 pixels, and all
+# products in one sum take :measured:`image[ndimage, 2048**2].time`. Copy from and to pinned memory, or a good
+# loop on 16 virtual CPUs is faster.
 #
-# .. list-table:: An image of 2048 by 2048 in single precision, a kernel of 15 by 15
-#    :header-rows: 1
+# .. headline:: Two passes of 15 weights give the same blur as one sum of 225
 #
-#    * - way
-#      - CPU, one thread
-#      - 16 virtual CPUs
-#      - GPU, without copies
-#    * - ``convolve2d``
-#      - :measured:`scipy_direct`
-#      -
-#      - :measured:`image[convolve2d, 2048**2].time`
-#    * - ``ndimage``
-#      -
-#      - :measured:`image[direct_threads, 2048**2].time`
-#      - :measured:`image[ndimage, 2048**2].time`
-#    * - ``conv2d`` of PyTorch
-#      -
-#      - :measured:`image[direct_torch, 2048**2].time`
-#      -
-#    * - FFT
-#      - :measured:`image[fft_scipy, 2048**2].time`
-#      - :measured:`image[fft_threads, 2048**2].time`
-#      - :measured:`image[fft, 2048**2].time`
-#    * - two passes of ``ndimage``
-#      -
-#      - :measured:`image[separable_threads, 2048**2].time`
-#      - :measured:`image[separable, 2048**2].time`
-#    * - two passes of ``conv2d``
-#      -
-#      - :measured:`image[separable_torch, 2048**2].time`
-#      -
-#    * - two passes, our own code
-#      -
-#      - :measured:`image[separable_simd, 2048**2].time`
-#      - :measured:`image[fused, 2048**2].time`
+# .. drawn:: convolution
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#     from gpuguide.charts.style import describe, style
+#     from matplotlib.cbook import get_sample_data
+#     from scipy.ndimage import convolve1d
+#
+#     with get_sample_data("grace_hopper.jpg") as file:
+#         photo = plt.imread(file, format="jpg")[40:280, 130:370].mean(axis=2)
+#     weights = np.exp(-(np.linspace(-2, 2, 15) ** 2))
+#     soft = photo
+#     for axis in (0, 1):
+#         soft = convolve1d(soft, weights / weights.sum(), axis=axis)
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.3))[1]
+#         for left, picture in ((0, photo), (1.04, soft)):
+#             extent = (left, left + 1, 0, 1)
+#             look = {"cmap": "gray", "vmin": 0, "vmax": 255, "interpolation": "none"}
+#             ax.imshow(picture, extent=extent, **look)
+#         ax.set(xlim=(0, 2.04), ylim=(0, 1), yticks=(), frame_on=False, anchor="W")
+#         ax.set_xticks((0.5, 1.54), ("photo", "blurred, 15 by 15"))
+#         ax.tick_params(length=0)
+#         ax.grid(visible=False)
+#         describe(ax, "A portrait photo of Grace Hopper, and beside it the same photo, softly blurred.")
+#
+# .. headline:: Two passes beat the FFT and the direct sum; your own kernel beats them all
+#
+# .. drawn:: convolution
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#
+#     ways = {
+#         "convolve2d": "convolve2d",
+#         "ndimage.convolve": "ndimage",
+#         "fftconvolve": "fft",
+#         "two passes": "separable",
+#         "own kernel": "fused",
+#     }
+#     times = {label: results.time(name, 2048**2) for label, name in ways.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         for row, (label, time) in enumerate(times.items()):
+#             colour = KERNEL if label == "own kernel" else CUPY
+#             ax.barh(row, time.value, height=0.66, color=colour)
+#             end = {"textcoords": "offset points", "va": "center", "weight": "bold"}
+#             ax.annotate(str(time), (time.value, row), (6, 0), **end)
+#         ax.set_yticks(range(len(times)), list(times))
+#         ax.invert_yaxis()
+#         ax.set_xticks([])
+#         ax.set_xlim(0, 1.2 * ax.dataLim.x1)
+#         ax.spines["bottom"].set_visible(False)
+#         ax.grid(visible=False)
+#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
+#         describe(ax, f"Bars of the time for 2048 by 2048 pixels, without copies. {words}.")
 
 # %%
 # convolve2d on the GPU: SciPy's function under CuPy's name
@@ -54,7 +75,7 @@ Which of five ways to blur an image on the GPU is the fastest, and what do the c
 #
 # A convolution replaces each pixel by a weighted sum of its neighbours. The table of weights is called the
 # *kernel*; it has nothing to do with the :term:`kernels <kernel>` that run on a GPU. ``cupyx.scipy`` has
-# SciPy's functions for CuPy's arrays, with the same names and arguments.
+# SciPy's functions for CuPy arrays, with the same names and arguments.
 #
 # The image below is black but for single white pixels, 16 apart. It shows what the kernel does to each of
 # them.
@@ -85,8 +106,8 @@ print("full:", convolve2d(image, gauss).shape, " same:", blurred.shape)
 # .. try-it::
 #
 #    Leave out ``dtype=np.float32`` where ``x`` is made, and run the cell again. The kernel is now in double
-#    precision, and so are both results: the wider type of the two wins. So before you compare results or
-#    times, give both arrays one type, and hand both libraries the same two arrays.
+#    precision, and so are both results: the wider type of the two wins. Before you compare results or times,
+#    give both arrays one type, and hand both libraries the same two arrays.
 
 # %%
 
@@ -116,8 +137,10 @@ _ = gg.keep("blurred", blurred[:48, :48])
 gg.claim(
     results, "separable", faster_than=("separable_threads", "separable_simd"), at=2048**2
 )
+gg.claim(results, "separable", faster_than="ndimage", at=2048**2, by=3)
 gg.claim(results, "fused", faster_than=("separable", "separable_simd"), at=2048**2, by=2)
 gg.claim(results, "with_copies_pinned", faster_than="separable_simd", at=2048**2)
+gg.claim(results, "separable_simd", faster_than="with_copies", at=2048**2, by=1.5)
 gg.claim(results, "fft", faster_than="fft_threads", at=2048**2, by=10)
 gg.claim(results, "ndimage", faster_than="direct_threads", at=2048**2)
 gg.claim(results, "correlate2d", faster_than="convolve2d", at=2048**2, by=2)
@@ -131,6 +154,7 @@ for name in ("dark_fft", "fft", "ndimage"):
     gg.fact(f"parts_{name}", int(float(f"{parts:.1e}")), unit="1")  # two digits will do
 
 # %%
+# .. headline:: Each white pixel becomes a copy of the kernel
 
 # draw: The three pictures
 import matplotlib.pyplot as plt
@@ -155,35 +179,20 @@ with style():
     )
 
 # %%
-# .. finding::
-#
-#    Each white pixel becomes a copy of the kernel. For that the direct sum multiplies every pixel by every
-#    weight: :measured:`image[convolve2d, 2048**2].work(multiply_adds)` for 2048 by 2048 pixels.
-
-# %%
-# Full and same: what happens at the border
-# -----------------------------------------
-#
-# A kernel whose middle lies outside of the image may still reach into it. ``mode="full"``, which is the
-# default, has a pixel for every such place, so the result is 14 pixels wider and higher than the image.
-# ``mode="same"`` keeps the middle of it. What lies outside counts as zero in both, so the border of the
-# result is too dark. ``cupyx.scipy.ndimage.convolve`` always keeps the size; it reflects the image at its
-# border unless you say ``mode="constant"``.
-#
-# The time hardly differs: the full result takes :measured:`image[convolve2d_full, 2048**2].time`, one of the
-# image's size :measured:`image[convolve2d, 2048**2].time`.
+# **The border.** ``mode="full"``, which is the default, has a pixel for every place where the kernel touches
+# the image, so the result is 14 pixels wider and higher. ``mode="same"`` keeps the middle of it. What lies
+# outside counts as zero in both, so the border of the result is too dark.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: convolve2d, convolve2d_full
 #    :fold: The two calls as they were timed
 
 # %%
-# Direct convolution: one sum, two functions
-# ------------------------------------------
+# The direct sum: take ndimage
+# ----------------------------
 #
-# ``ndimage`` has a function for images with any number of axes. On the GPU it makes the same products.
-#
-# .. rung:: ndimage
+# ``ndimage.convolve`` makes the same products for images with any number of axes. It always keeps the size,
+# and reflects the image at its border unless you say ``mode="constant"``.
 
 from cupyx.scipy import ndimage
 
@@ -191,25 +200,27 @@ again = ndimage.convolve(image, gauss, mode="constant")
 print("the same:", bool(cp.allclose(again, blurred)))
 
 # %%
-# ``convolve2d`` takes :measured:`image[convolve2d, 2048**2].time` for them, ``ndimage``
-# :measured:`image[ndimage, 2048**2].time`. Why? A convolution goes through the kernel backwards.
-# ``convolve2d`` reads it through a view with negative steps, while ``ndimage`` first makes a copy in the new
-# order. If you make such a copy yourself, and give it to ``correlate2d``, which goes forwards, the same sum
-# takes :measured:`image[correlate2d, 2048**2].time`. So it is the view that costs the time.
-# :evidence:`variant correlate2d`
+# It takes :measured:`image[ndimage, 2048**2].time`, and ``convolve2d``
+# :measured:`image[convolve2d, 2048**2].time`.
+#
+# .. dropdown:: Why convolve2d takes longer
+#
+#     A convolution goes through the kernel backwards. ``convolve2d`` reads it through a view with negative
+#     steps, while ``ndimage`` first makes a copy in the new order. If you make such a copy yourself, and give
+#     it to ``correlate2d``, which goes forwards, the same sum takes
+#     :measured:`image[correlate2d, 2048**2].time`. So it is the view that costs the time.
+#     :evidence:`variant correlate2d`
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: correlate2d
 #    :fold: correlate2d with a turned kernel
 
 # %%
-# FFT convolution: a price that hardly depends on the kernel
-# ----------------------------------------------------------
+# The FFT: for large kernels that cannot be split
+# -----------------------------------------------
 #
 # After a Fourier transform of image and kernel, the convolution is one product for each frequency. The result
 # is transformed back.
-#
-# .. rung:: fft
 
 from cupyx.scipy.signal import fftconvolve
 
@@ -217,27 +228,28 @@ by_fft = fftconvolve(image, gauss, mode="same")
 print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 
 # %%
-# It hardly matters how large the kernel is: the image of 2048 by 2048 takes
-# :measured:`by_kernel[fft, 3**2].time` with a kernel of 3 by 3, and :measured:`by_kernel[fft, 63**2].time`
-# with one of 63 by 63. But a call consists of many steps, and Python takes
-# :measured:`image[fft, 2048**2].launch` to hand them over, longer than the GPU takes for them. So a smaller
-# image is hardly faster: at 256 by 256 the GPU has :measured:`small[fft, 256**2].time` of work, and Python
-# :measured:`small[fft, 256**2].launch`.
+# The price hardly depends on the kernel: the GPU works for :measured:`by_kernel[fft, 3**2].time` with one of
+# 3 by 3, and for :measured:`by_kernel[fft, 63**2].time` with one of 63 by 63. Nor does a small image help,
+# for Python needs :measured:`image[fft, 2048**2].launch` to hand over the many steps.
 #
-# The cell allows a small difference, and has to. We also blurred an image that is black in its right half.
-# There the direct sum is exactly zero, and the FFT is off by up to one part in :measured:`parts_dark_fft` of
-# the brightest pixel. For a picture that is nothing. Where a small number stands beside a large one and
-# matters, take the direct sum. Elsewhere the FFT is the closer one: its largest error is one part in
-# :measured:`parts_fft`, and that of the direct sum one in :measured:`parts_ndimage`.
+# .. dropdown:: How exact the FFT is
+#
+#     The cell allows a small difference, and has to. We also blurred an image that is black in its right
+#     half. There the direct sum is exactly zero, and the FFT is off by up to one part in
+#     :measured:`parts_dark_fft` of the brightest pixel. For a picture that is nothing. Where a small number
+#     stands beside a large one and matters, take the direct sum. Elsewhere the FFT is the closer one: its
+#     largest error is one part in :measured:`parts_fft`, and that of the direct sum one in
+#     :measured:`parts_ndimage`.
+#
+#     An image of 256 by 256 is :measured:`small[fft, 256**2].time` of work for the GPU, and
+#     :measured:`small[fft, 256**2].launch` for Python.
 
 # %%
-# Separable kernels: two passes of 15 products
-# --------------------------------------------
+# Two passes: for kernels that can be split
+# -----------------------------------------
 #
-# A Gaussian is the product of a column and a row. So blur along the columns first, and then along the rows.
+# A Gaussian is the product of a column and a row, so blur along the columns first, and then along the rows.
 # That takes 30 products for each pixel instead of 225.
-#
-# .. rung:: separable
 
 column = row = cp.exp(-(cp.asarray(x) ** 2))
 down = ndimage.convolve1d(image, column, axis=0, mode="constant")
@@ -245,28 +257,24 @@ twice = ndimage.convolve1d(down, row, axis=1, mode="constant")
 print("the same:", bool(cp.allclose(twice, blurred)))
 
 # %%
-# For this kernel the direct sum has :measured:`image[separable, 2048**2].gain(multiply_adds)` the products,
-# and ``ndimage.convolve`` takes :measured:`image[separable, 2048**2].speedup(ndimage)` the time for it. For a
-# kernel of 63 by 63 it is :measured:`by_kernel[separable, 63**2].gain(multiply_adds)` the products and
-# :measured:`by_kernel[separable, 63**2].speedup(ndimage)` the time. Not every kernel can be split. Gaussians
-# can, and so can boxes and Sobel's filter for edges; ``ndimage.gaussian_filter`` works in two passes by
-# itself.
+# This is :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum, and with a kernel
+# of 63 by 63 it is :measured:`by_kernel[separable, 63**2].speedup(ndimage)` as fast. Boxes and Sobel's filter
+# for edges can be split as well; ``ndimage.gaussian_filter`` works in two passes by itself.
 
 # %%
-# One kernel for both passes: the columns' sums stay on the chip
-# ---------------------------------------------------------------
+# One kernel of your own for both passes
+# --------------------------------------
 #
-# Between CuPy's two passes a whole image is written and read again. If you write the kernel yourself, it
-# need not. In the one below each thread goes down a column of pixels, and adds each pixel to the sums of 16
-# rows, which are in registers. The threads of a block put these sums into :term:`shared memory`, wait for one
-# another, and go along the rows. For its rows a block needs 7 more columns on either side, so blocks overlap.
+# Between CuPy's two passes a whole image is written and read again. A kernel of your own need not do that. In
+# the one below, each thread goes down a column of pixels, and adds each pixel to the sums of 16 rows, which
+# are in registers. The threads of a block put these sums into :term:`shared memory`, wait for one another,
+# and go along the rows. A block needs 7 more columns on either side, so blocks overlap.
 #
 # .. kernel:: gpuguide.topics.convolution.kernels
 #    :names: blur_source
+#    :fold: The kernel: blur_source
 #
 # The number of weights is known when the kernel is compiled, so the compiler unrolls the loops over them.
-#
-# .. rung:: fused
 
 options = "-DK=15", "-DROWS=16", "-DTHREADS=128"
 blur = cp.RawKernel(blur_source, "blur", options)
@@ -278,55 +286,53 @@ blur(blocks, (128,), (image, column, row, in_one, np.int32(height), np.int32(wid
 print("the same:", bool(cp.allclose(in_one, blurred)))
 
 # %%
-# It takes :measured:`image[fused, 2048**2].time`, and CuPy's two passes take
-# :measured:`image[separable, 2048**2].time`. How much is left to gain? Two things limit a convolution: its
-# products, and the bytes that it reads and writes. An image of 2048 by 2048 and its result fit into the
-# :term:`L2 cache`, so for the bytes we also took one of 6000 by 6000.
+# It takes :measured:`image[fused, 2048**2].time`, and is :measured:`image[fused, 2048**2].speedup(separable)`
+# as fast as CuPy's two passes.
 #
-# .. list-table:: Shares of what this GPU can do at most
-#    :header-rows: 1
+# .. dropdown:: How much is left to gain
 #
-#    * - way
-#      - arithmetic, at 2048 by 2048
-#      - memory, at 6000 by 6000
-#    * - ``convolve2d``
-#      - :measured:`image[convolve2d, 2048**2].flop_share`
-#      -
-#    * - ``correlate2d``
-#      - :measured:`image[correlate2d, 2048**2].flop_share`
-#      -
-#    * - ``ndimage``
-#      - :measured:`image[ndimage, 2048**2].flop_share`
-#      -
-#    * - FFT
-#      -
-#      - :measured:`large[fft, 6000**2].share`
-#    * - two passes of ``ndimage``
-#      - :measured:`image[separable, 2048**2].flop_share`
-#      - :measured:`large[separable, 6000**2].share`
-#    * - one kernel
-#      - :measured:`image[fused, 2048**2].flop_share`
-#      - :measured:`large[fused, 6000**2].share`
+#     Two things limit a convolution: its products, and the bytes that it reads and writes. An image of 2048
+#     by 2048 and its result fit into the :term:`L2 cache`, so for the bytes we also took one of 6000 by 6000.
 #
-# Of the FFT just image and result are counted, although its steps move more. For 6000 by 6000 pixels two
-# passes take :measured:`large[separable, 6000**2].time`, and one kernel takes
-# :measured:`large[fused, 6000**2].time`. Two passes move the image four times, and one kernel moves it twice,
-# which explains only a part of that. We think that the rest comes from the unrolled loops, with their sums in
-# registers. :evidence:`opinion` What is left to gain is the half of the memory's speed that one kernel leaves
-# unused.
+#     .. list-table:: Shares of what this GPU can do at most
+#        :header-rows: 1
+#
+#        * - way
+#          - arithmetic, at 2048 by 2048
+#          - memory, at 6000 by 6000
+#        * - ``convolve2d``
+#          - :measured:`image[convolve2d, 2048**2].flop_share`
+#          -
+#        * - ``ndimage``
+#          - :measured:`image[ndimage, 2048**2].flop_share`
+#          -
+#        * - FFT
+#          -
+#          - :measured:`large[fft, 6000**2].share`
+#        * - two passes of ``ndimage``
+#          - :measured:`image[separable, 2048**2].flop_share`
+#          - :measured:`large[separable, 6000**2].share`
+#        * - one kernel
+#          - :measured:`image[fused, 2048**2].flop_share`
+#          - :measured:`large[fused, 6000**2].share`
+#
+#     Of the FFT just image and result are counted, although its steps move more. For 6000 by 6000 pixels two
+#     passes take :measured:`large[separable, 6000**2].time`, and one kernel takes
+#     :measured:`large[fused, 6000**2].time`. Two passes move the image four times, and one kernel moves it
+#     twice, which explains only a part of that. We think that the rest comes from the unrolled loops, with
+#     their sums in registers. :evidence:`opinion` What is left to gain is the half of the memory's speed that
+#     one kernel leaves unused.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: fused, blur_kernel
 #    :fold: The launch as it was timed
 
 # %%
-# Copies: pageable and pinned
-# ---------------------------
+# From the host and back: pin both arrays
+# ---------------------------------------
 #
-# If the image comes from the host, and the result must go back, two copies are added. For 2048 by 2048 pixels
-# each is 16 MiB. The GPU copies by itself from and to :term:`pinned memory`, which you reserve once:
-#
-# .. rung:: with_copies_pinned
+# If the image comes from the host, and the result must go back, two copies are added, 16 MiB each for 2048 by
+# 2048 pixels. The GPU copies by itself from and to :term:`pinned memory`, which you reserve once:
 
 import cupyx
 
@@ -340,20 +346,25 @@ ndimage.convolve1d(down, row, axis=1, mode="constant").get(out=out_pinned)
 print("the same:", np.allclose(out_pinned, expected))
 
 # %%
-# From pinned memory and back, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`; from
-# and to NumPy's ordinary, :term:`pageable <pageable memory>` memory
-# :measured:`image[with_copies, 2048**2].time`. On 16 virtual CPUs a loop of our own, which comes below, takes
-# :measured:`image[separable_simd, 2048**2].time`, and beats the GPU with pageable copies. An
-# image of 256 by 256 still takes :measured:`small[with_copies_pinned, 256**2].time` with pinned copies and
-# :measured:`small[with_copies, 256**2].time` with pageable ones: each launch and each copy has a fixed cost.
+# Copies included, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`. From and to
+# NumPy's ordinary, :term:`pageable <pageable memory>` memory they take
+# :measured:`image[with_copies, 2048**2].time`, and a good loop on 16 virtual CPUs does it in
+# :measured:`image[separable_simd, 2048**2].time`. A small image is not worth the trip: each launch and each
+# copy has a fixed cost, and 256 by 256 pixels still take :measured:`small[with_copies_pinned, 256**2].time`.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: with_copies
 #    :fold: With pageable copies
 
 # %%
-# Result: the size of the kernel decides which way is the fastest
-# ---------------------------------------------------------------
+# Which way for which kernel
+# --------------------------
+#
+# From CuPy, take ``ndimage.convolve`` for the smallest kernel, such as 3 by 3, and two passes for a
+# larger one that can be split. If it cannot be split, ``fftconvolve`` is the faster one from some 15 by 15
+# on.
+#
+# .. headline:: The direct sum grows with every weight, the FFT does not
 
 # draw
 ax = gg.plot_time(by_kernel)
@@ -361,28 +372,52 @@ ax.set_xlabel("kernel, for an image of 2048 by 2048")
 _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 
 # %%
-# .. finding::
+# With a kernel of 63 by 63 the FFT is less work for the GPU than two passes, but Python takes longer to
+# launch it, :measured:`by_kernel[fft, 63**2].launch`. Only with a larger image does that not matter.
 #
-#    For a kernel of 63 by 63 the direct sum takes :measured:`by_kernel[ndimage, 63**2].time`, two passes take
-#    :measured:`by_kernel[separable, 63**2].time`, and the FFT takes :measured:`by_kernel[fft, 63**2].time`.
-#    One kernel for both passes takes :measured:`by_kernel[fused, 63**2].time`. The image is on the GPU
-#    already.
+# .. dropdown:: All ways on the GPU and on the CPU
 #
-# The direct sum has a product for each pixel and weight; two passes have one for each pixel and each row and
-# column of the kernel. To the FFT the kernel just adds a few pixels at the border. So, of CuPy's functions,
-# take ``ndimage.convolve`` for the smallest kernel, and two passes for a larger one if it can be split. For a
-# very large one ``fftconvolve`` has the least work for the GPU, but Python takes
-# :measured:`by_kernel[fft, 63**2].launch` to launch it: only for a larger image does that not count. For a
-# kernel that cannot be split, the FFT overtakes the direct sum
-# :measured:`by_kernel.crossover(ndimage, fft)`; a kernel of 15 by 15 has 225.
+#     .. list-table:: An image of 2048 by 2048 in single precision, a kernel of 15 by 15
+#        :header-rows: 1
 #
-# Compare GPU and CPU by one method, and with the best rival. ``scipy.ndimage`` computes in double precision,
-# one number at a time. We wrote a loop that goes along lines of ``float32``. Neighbouring pixels do not
-# depend on one another, so Numba's compiler takes several at once by :term:`SIMD`, and needs no ``fastmath``.
-# For two passes on all threads it takes :measured:`image[separable_simd, 2048**2].time`, PyTorch's ``conv2d``
-# takes :measured:`image[separable_torch, 2048**2].time`, and ``scipy.ndimage``
-# :measured:`image[separable_threads, 2048**2].time`. Our kernel on the GPU takes
-# :measured:`image[fused, 2048**2].time`, without the copies.
+#        * - way
+#          - CPU, one thread
+#          - 16 virtual CPUs
+#          - GPU, without copies
+#        * - ``convolve2d``
+#          - :measured:`scipy_direct`
+#          -
+#          - :measured:`image[convolve2d, 2048**2].time`
+#        * - ``ndimage``
+#          -
+#          - :measured:`image[direct_threads, 2048**2].time`
+#          - :measured:`image[ndimage, 2048**2].time`
+#        * - ``conv2d`` of PyTorch
+#          -
+#          - :measured:`image[direct_torch, 2048**2].time`
+#          -
+#        * - FFT
+#          - :measured:`image[fft_scipy, 2048**2].time`
+#          - :measured:`image[fft_threads, 2048**2].time`
+#          - :measured:`image[fft, 2048**2].time`
+#        * - two passes of ``ndimage``
+#          -
+#          - :measured:`image[separable_threads, 2048**2].time`
+#          - :measured:`image[separable, 2048**2].time`
+#        * - two passes of ``conv2d``
+#          -
+#          - :measured:`image[separable_torch, 2048**2].time`
+#          -
+#        * - two passes, our own code
+#          -
+#          - :measured:`image[separable_simd, 2048**2].time`
+#          - :measured:`image[fused, 2048**2].time`
+#
+#     Compare GPU and CPU by one method, and with the best rival. ``scipy.ndimage`` computes in double
+#     precision, one number at a time. We wrote a loop that goes along lines of ``float32``. Neighbouring
+#     pixels do not depend on one another, so Numba's compiler takes several at once by :term:`SIMD`, and
+#     needs no ``fastmath``. For a kernel that cannot be split, the FFT overtakes the direct sum
+#     :measured:`by_kernel.crossover(ndimage, fft)`; a kernel of 15 by 15 has 225.
 #
 # .. kernel:: gpuguide.topics.convolution.kernels
 #    :names: add_scaled, separable_simd
@@ -393,6 +428,17 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #    :fold: SciPy and PyTorch on all threads
 #
 # .. results:: image
+#
+# .. results:: by_kernel
+
+# %%
+# .. remember::
+#
+#    - Split the kernel if you can, and call ``ndimage.convolve1d`` for each axis: with 15 by 15 weights this
+#      is :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum.
+#    - If it cannot be split, take ``ndimage.convolve`` for a small kernel and ``fftconvolve`` from some 15 by
+#      15 on.
+#    - Pin the arrays for the image and the result. With pageable copies, a good loop on the CPU wins.
 
 # %%
 # Your turn: compare fairly
@@ -407,6 +453,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # Next
 # ----
 #
-# Onward: :doc:`Random numbers </gallery/cupy/random_numbers>`, made on the GPU. Sideways:
-# :doc:`Transfers </gallery/moving_data/transfers>`, on what copies cost and whether a convolution is worth
-# them.
+# Next: :doc:`Random numbers </gallery/cupy/random_numbers>` are made on the GPU itself. See also:
+# :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` explains what copies cost.
+#
+# The photo shows Grace Hopper. It was taken for the U.S. Navy, is in the public domain, and comes with
+# `Matplotlib <https://matplotlib.org>`__.

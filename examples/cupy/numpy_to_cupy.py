@@ -1,49 +1,54 @@
 """
-NumPy to CuPy
-=============
+Run NumPy code on the GPU
+=========================
 
-How much of a NumPy program runs on the GPU as it stands, and what has to change?
+What has to change in a NumPy program, and what does not work?
 """
 # %%
-# Often two lines change: an import, and the place of the arrays. A program of four functions takes CuPy
-# :measured:`cells[cupy, 10**7].time` for ten million points on the GPU,
-# :measured:`cells[with_copies_pinned, 10**7].time` with pinned copies, and NumPy on one thread
-# :measured:`cells[numpy, 10**7].time`; a loop compiled for 16 virtual CPUs takes
-# :measured:`cells[cpu_threads, 10**7].time`. But a loop over rows is
-# :measured:`rows[numpy_loop, 1024**2].speedup(cupy_loop)` as fast in NumPy as in CuPy.
+# Copy your arrays to the GPU with ``cp.asarray`` and call the same functions. A running average of four
+# million numbers takes :measured:`convolve[cupy, 2048**2].time` there, and
+# :measured:`convolve[numpy_threads, 2048**2].time` in NumPy on all threads. Not every function gains as much:
+# time yours.
+#
+# .. headline:: The same ``np.convolve``, on four million numbers
+#
+# .. drawn:: numpy_to_cupy
+#
+#     from gpuguide.charts.shapes import plot_bars
+#
+#     ax = plot_bars(convolve, ["numpy", "numpy_threads", "cupy"], at=2048**2)
+#     ax.figure.set_size_inches(7.2, 2.6)
 
 # %%
-# The same function for NumPy and CuPy
-# ------------------------------------
+# Two lines change
+# ----------------
 #
-# The function was written for NumPy and knows nothing of a GPU. For each point it squares the distance from
-# the origin, and divides by the area of a cell, which two edges span.
+# The function gives each column of a table the mean zero and the standard deviation one. It was written for
+# NumPy, and stays as it is.
 
 import cupy as cp
 import numpy as np
 
 
-def in_cells(x, y, cell):
-    distance = np.linalg.norm(np.vstack([x, y]), axis=0)
-    return np.square(distance) / np.linalg.det(cell)
+def standardise(table):
+    return (table - np.mean(table, axis=0)) / np.std(table, axis=0)
 
 
-x_host = np.array([3.0, 6.0, 9.0])
-y_host = np.array([4.0, 8.0, 12.0])
-cell_host = np.array([[2.0, 0.5], [0.0, 2.0]])
-print("NumPy:", in_cells(x_host, y_host, cell_host))
+rng = np.random.default_rng(0)
+table_host = rng.normal(20, 5, (100_000, 100))  # a row for each sample
+expected = standardise(table_host)
 
-x, y, cell = map(cp.asarray, (x_host, y_host, cell_host))  # copies on the GPU
-result = in_cells(x, y, cell)
-print("CuPy: ", result, type(result))
-print("back: ", cp.asnumpy(result), type(result.get()))
+table = cp.asarray(table_host)  # a copy on the GPU
+result = standardise(table)  # the same function
+back = result.get()  # a copy on the host
+print(type(result), result.shape)
+print(type(back), "as NumPy's:", np.allclose(back, expected))
 
 # %%
 # .. try-it::
 #
-#    Leave ``cell`` on the host: ``in_cells(x, y, cell_host)``. It works all the same: ``det`` then runs on
-#    the CPU, and its result is a number, which may be mixed with either kind of array. Then try
-#    ``x + y_host``, which does not work. The rules are below.
+#    Call ``standardise(table_host)``. It runs on the CPU: where the array is decides where the work is done.
+#    Then try ``table - np.mean(table_host, axis=0)``, which mixes the two and does not work.
 #
 # In a program of your own two lines change, and a third where the result goes back to NumPy:
 #
@@ -52,23 +57,27 @@ print("back: ", cp.asnumpy(result), type(result.get()))
 #     import numpy as np
 #    +import cupy as cp
 #
-#    -x, y, cell = read_points()
-#    +x, y, cell = map(cp.asarray, read_points())
-#     result = in_cells(x, y, cell)
+#    -table = read_table()
+#    +table = cp.asarray(read_table())
+#     result = standardise(table)
 #    -save(result)
 #    +save(result.get())
 #
-# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``.
+# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``. With the
+# table on the GPU, ten million numbers take :measured:`columns[cupy, 10**7].time`, where NumPy takes
+# :measured:`columns[numpy, 10**7].time` on its one thread.
 
 # %%
 
-# record: Three studies: a program, a convolution, a loop over rows; and how many functions CuPy has
+# record: The studies: a table in two layouts, a convolution, rows in a loop; how many functions CuPy has
 import gpuguide as gg
 from gpuguide.topics.numpy_to_cupy import study as numpy_to_cupy
 
 free, total = cp.cuda.Device().mem_info
 print(f"{free / 1e9:.0f} GB of the GPU's {total / 1e9:.0f} GB are free.")
-results = numpy_to_cupy.cells.run()
+results = numpy_to_cupy.columns.run()
+together = numpy_to_cupy.together.run()
+single = numpy_to_cupy.together_single.run()
 convolve = numpy_to_cupy.convolve.run()
 rows = numpy_to_cupy.rows.run()
 
@@ -82,17 +91,19 @@ gg.fact("numpy_functions", len(asking), unit="1")
 _ = gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit="1")
 
 # %%
-# What works unchanged: ``__array_function__`` and ``__array_ufunc__``
-# --------------------------------------------------------------------
+# What works unchanged
+# --------------------
 #
-# How does ``np.square`` come to work on the GPU? Before it begins, it asks whether the class of an argument
-# wants to do the work. A class says so by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
-# ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both, so NumPy hands the
-# call to ``cp.square``. Of the :measured:`numpy_functions` functions in ``np`` that ask,
-# :measured:`shared_functions` are in ``cp``. Or call CuPy's yourself, under the same names:
+# Most functions do: NumPy hands the work over to CuPy. Before ``np.square`` begins, it asks the class of its
+# argument whether that wants to do the work, and CuPy's class says yes. Of the :measured:`numpy_functions`
+# functions in ``np`` that ask, :measured:`shared_functions` are in ``cp``. You can also call CuPy's yourself,
+# under the same names:
 
+x_host = np.array([3.0, 6.0, 9.0])
+x, y = cp.asarray(x_host), cp.asarray([4.0, 8.0, 12.0])
 v = cp.array([1, 2, 3, 4, 5])
 a = cp.asarray(np.array([[1, 2, 3], [4, 5, 6]], np.int32))
+print(np.linalg.norm(np.vstack([x, y]), axis=0))
 print(cp.square(a))
 print(cp.linalg.norm(v), cp.linalg.det(cp.vstack([v] * 5)))
 print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
@@ -100,20 +111,26 @@ print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 # %%
 # A function that *makes* an array may have no array to ask: ``np.zeros(5)`` is on the host. For one on the
 # GPU write ``cp.zeros(5)``, or ``np.zeros_like(v)``, which asks ``v``.
+#
+# .. dropdown:: How NumPy asks
+#
+#    A class answers by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
+#    ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both.
 
 # %%
 # What raises TypeError or ValueError, and why
 # --------------------------------------------
 #
 # An array is in the memory of the CPU or in that of the GPU. To mix the two, one has to be copied, and
-# copies are slow. So arithmetic with both raises an error, and so does any code that would turn a CuPy array
-# into a NumPy array unasked. Here is what the messages say:
+# copies are slow. Arithmetic with both therefore raises an error, and so does any code that would turn a CuPy
+# array into a NumPy array unasked. These are the messages:
 
 for code in (
     "x + x_host",
     "np.asarray(x)",
     "x_host[x > 4]",
     "x[:] = x_host",
+    "np.array([x.min(), x.max()])",
     "np.linalg.multi_dot([a, a.T])",
     "cp.array(['text'])",
 ):
@@ -129,6 +146,7 @@ for code in (
 # - Say that you want a copy: ``x.get()``. SciPy and Matplotlib need that, too.
 # - Use a mask from the same side: ``x_host[x.get() > 4]``, or ``x[x > 4]``.
 # - ``x.set(x_host)`` copies into an array that exists.
+# - Collect results on the GPU, and fetch them once: ``cp.stack([x.min(), x.max()]).get()``.
 # - CuPy does not have this function, so NumPy has nothing to call. Write ``a @ a.T``.
 # - There are only numbers on the GPU: no text, no objects, no dates.
 
@@ -158,10 +176,49 @@ for code in (
 # CuPy's `list of differences <https://docs.cupy.dev/en/stable/user_guide/difference.html>`__ has the rest.
 
 # %%
-# A 1-D convolution with ``np.convolve``
-# --------------------------------------
+# float64 or float32
+# ------------------
 #
-# ``np.convolve`` asks its arguments as well. Here is a running average of a signal, on the GPU:
+# Take float32 where seven digits are enough: it halves the bytes on every GPU, and GPUs made for games have
+# few units for float64. As in NumPy, you get float64 unless you ask for something else, and one float64 or
+# int64 array among float32 arrays makes the result float64.
+
+x32 = cp.ones(3, dtype=cp.float32)
+for code in (
+    "cp.zeros(3)",
+    "cp.random.default_rng(0).random(3)",
+    "x32 * 2.5",
+    "x32 * np.float64(2.5)",
+    "x32 * cp.arange(3)",
+):
+    print(f"{code:35} {eval(code).dtype}")
+
+# %%
+# Look at ``dtype`` after each step, and convert once, at the start: ``table.astype(cp.float32)``. It always
+# saves memory, and not always time. :doc:`Numba's types </gallery/first_kernels/numba_types>` shows what a
+# float64 by mistake costs in a kernel.
+
+# %%
+# From SciPy to cupyx.scipy
+# -------------------------
+#
+# SciPy itself computes on the CPU. CuPy has many of its functions under the same names: write ``cupyx.scipy``
+# for ``scipy`` in the import.
+#
+# .. csv-table:: What cupyx.scipy has
+#    :header: module | what is there
+#    :delim: |
+#
+#    ``ndimage``, ``signal``|filters, convolutions, measurements
+#    ``fft``, ``special``, ``interpolate``|transforms, special functions, splines
+#    ``sparse``, ``sparse.linalg``|sparse matrices, solvers, some eigenvalues
+#    ``linalg``, ``stats``|a few functions; look into ``cp.linalg`` first
+#    ``spatial``|distances and neighbours, with NVIDIA's cuVS installed
+#
+# It has no ``optimize``, ``integrate`` or ``cluster``. CuPy's
+# `comparison table <https://docs.cupy.dev/en/stable/reference/comparison.html>`__ goes through all functions.
+#
+# ``np.convolve`` needs no SciPy. Here is a running average of a signal, on the GPU:
 
 signal_host = np.random.default_rng(0).random(1_000_000)
 window_host = np.hanning(225) / np.hanning(225).sum()
@@ -170,13 +227,6 @@ expected = np.convolve(signal_host, window_host, "same")
 print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
 
 # %%
-# Four million numbers and 225 weights, on the GPU already, take :measured:`convolve[cupy, 2048**2].time`.
-# That is :measured:`convolve[cupy, 2048**2].speedup(numpy)` as fast as NumPy, and
-# :measured:`convolve[cupy, 2048**2].speedup(numpy_threads)` as fast as NumPy on all threads, if each gets a
-# part of the signal. The methods differ, too: floats go
-# `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy, while NumPy adds up
-# products. So small results next to large ones have fewer correct digits in CuPy. Integers are exact.
-#
 # It is tempting to convolve an image like this, too, after ``ravel()``. It runs, and the result is wrong:
 
 image = cp.zeros((5, 6), dtype=cp.int64)
@@ -185,8 +235,8 @@ weights = cp.arange(1, 10).reshape(3, 3)
 print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 
 # %%
-# A single bright pixel should become the nine weights, three in each of three rows. In one dimension all nine
-# follow one another, and run over the ends of their row into the rows above and below.
+# The nine weights follow one another, and run over the ends of their rows. They should stand in a square
+# around the one bright pixel.
 #
 # .. drawing:: numpy_to_cupy
 #
@@ -194,8 +244,20 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 #     stand in one line that begins in row 1, fills row 2 and ends in row 3. In the right one, called 2-D,
 #     they stand in a square of three by three around the bright pixel.
 #
-# For images there is ``cupyx.scipy.signal.convolve2d``, and there are faster ways:
-# :doc:`Convolution </gallery/cupy/convolution>` compares them.
+# SciPy has a function for images, and CuPy has it under the same name:
+
+from cupyx.scipy import ndimage
+
+print(ndimage.convolve(image, weights, mode="constant"))
+
+# %%
+# :doc:`Convolution </gallery/cupy/convolution>` compares the ways to blur an image.
+#
+# .. dropdown:: How CuPy convolves in one dimension
+#
+#    Floats go `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy, while
+#    NumPy adds up products. Small results next to large ones therefore have fewer correct digits in CuPy.
+#    Integers are exact.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: convolve_numpy, convolve_threads, convolve_cupy
@@ -206,9 +268,8 @@ print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
 # -----------------------------------
 #
 # The program runs on the GPU and is slow. Which line is it? Put each step into a function, and time the steps
-# one by one. Here each row of a table is scaled to length one, in a loop and in a single call:
+# one by one. Here each vector of a thousand is scaled to length one, in a loop and in a single call:
 
-import gpuguide as gg
 from cupyx.profiler import benchmark
 
 
@@ -223,48 +284,66 @@ def at_once(table):
     return table / np.linalg.norm(table, axis=1, keepdims=True)
 
 
-table = cp.random.default_rng(0).random((1024, 1024), dtype=cp.float32)
-print("the same:", bool(cp.allclose(row_by_row(table), at_once(table))))
+vectors = cp.random.default_rng(0).random((1024, 1024), dtype=cp.float32)
+print("the same:", bool(cp.allclose(row_by_row(vectors), at_once(vectors))))
 for step in (row_by_row, at_once):
-    times = benchmark(step, (table,), n_repeat=10, n_warmup=1)
+    times = benchmark(step, (vectors,), n_repeat=10, n_warmup=1)
     cpu, gpu = 1e3 * times.cpu_times.mean(), 1e3 * times.gpu_times.mean()
     print(f"{step.__name__:11} CPU {cpu:7.3f} ms, GPU-0 {gpu:7.3f} ms")
 
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
-# are nearly the same, and the step itself fetches nothing, the GPU is waiting for Python: for each row of the
-# loop, and in this small table even for ``at_once``. A call that does little work costs Python as much time
-# as one that does much. So a loop that is harmless in NumPy is the slow line in CuPy, and one call for all
-# rows is the cure. :evidence:`variant cupy_once`
-#
-# .. list-table::
-#    :header-rows: 1
-#
-#    * - 1024 rows of 1024
-#      - in a loop
-#      - at once
-#    * - NumPy, one thread
-#      - :measured:`rows[numpy_loop, 1024**2].time`
-#      - :measured:`rows[numpy_once, 1024**2].time`
-#    * - CuPy
-#      - :measured:`rows[cupy_loop, 1024**2].time`
-#      - :measured:`rows[cupy_once, 1024**2].time`
+# are nearly the same, and the step itself fetches nothing, the GPU is waiting for Python. A call that does
+# little work costs Python as much time as one that does much, so a loop that is harmless in NumPy is the slow
+# line in CuPy: it takes :measured:`rows[cupy_loop, 1024**2].time`, and one call for all rows
+# :measured:`rows[cupy_once, 1024**2].time`. NumPy needs :measured:`rows[numpy_loop, 1024**2].time` for the
+# loop.
 #
 # .. results:: rows
 #
-# ``gg.benchmark`` of this guide also shows the work on the GPU alone, as ``device``:
-
-print(gg.benchmark(at_once, table))
-
-# %%
 # For a whole program there is NVIDIA's profiler Nsight Systems, which draws what ran when. In its picture
 # ``with cupyx.profiler.time_range("name"):`` marks a step of yours.
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains these clocks, and why they must
-# :term:`synchronise`.
 
 # %%
-# Result: small arrays stay on the CPU
-# ------------------------------------
+# Add up along the memory
+# -----------------------
+#
+# The next suspect is a sum, a mean or a maximum over the first axis of a narrow table, as in ``standardise``.
+# Store each column in one piece:
+
+by_column = cp.asfortranarray(table)  # the numbers of a column lie side by side
+print("the same:", bool(cp.allclose(standardise(by_column), standardise(table))))
+for name, layout in {"by row": table, "by column": by_column}.items():
+    times = benchmark(standardise, (layout,), n_repeat=10, n_warmup=1)
+    print(f"{name:9} GPU-0 {1e3 * times.gpu_times.mean():7.3f} ms")
+
+# %%
+# Function, numbers and result are the same. On the way to the GPU, ``cp.asarray(table_host, order="F")``
+# stores the columns like this at once. Timed with care, the table takes
+# :measured:`together[cupy, 10**7].time` instead of :measured:`columns[cupy, 10**7].time`.
+#
+# .. dropdown:: The same table in float32
+#
+#    The sums take most of the time, and not the bytes: in float32 the GPU works for
+#    :measured:`together_single[gpu_alone, 10**7].time`, in float64 for
+#    :measured:`together[gpu_alone, 10**7].time`.
+#
+# .. results:: together
+#
+# .. results:: together_single
+#
+# .. kernel:: gpuguide.topics.numpy_to_cupy.study
+#    :names: together_numpy, together_cupy
+#    :fold: What is timed: the table with each column in one piece
+
+# %%
+# See what the CPU can do
+# -----------------------
+#
+# Leave arrays of a few thousand numbers on the CPU: each call costs Python the same time to hand over,
+# however small the array. CuPy overtakes NumPy on one thread :measured:`columns.crossover(numpy, cupy)`.
+#
+# .. headline:: This table suits the CPU: a loop compiled for all threads beats CuPy at every size
 
 # draw
 _ = gg.plot_time(
@@ -274,43 +353,38 @@ _ = gg.plot_time(
 )
 
 # %%
-# .. finding::
-#
-#    With the points on the GPU, CuPy overtakes NumPy on one thread
-#    :measured:`cells.crossover(numpy, cupy)`; at 10\ :sup:`5` the two are about level. At a hundred points
-#    NumPy takes :measured:`cells[numpy, 10**2].time`, and CuPy :measured:`cells[cupy, 10**2].time`.
-#
-# At a hundred points the GPU itself works for :measured:`cells[gpu_alone, 10**2].time`; the rest of CuPy's
-# time is Python's, for the calls. :evidence:`variant gpu_alone` The line "CuPy, pinned copies" begins and
-# ends on the host, in :term:`pinned memory`, which the GPU can reach by itself: ten million points take
-# :measured:`cells[with_copies_pinned, 10**7].time`. From and to ordinary, :term:`pageable <pageable memory>`
-# memory they take :measured:`cells[with_copies, 10**7].time`.
-#
-# Before you buy a GPU, see what the CPU can do. For a million points, a loop that Numba compiles for all CPU
-# threads is :measured:`cells[cpu_threads, 10**6].speedup(cupy)` as fast as CuPy without any copy. For ten
-# million CuPy is ahead without copies; with pinned ones either may win. The loop reads each point once, while
-# NumPy writes an array for each step, on one thread. So most of the gap between NumPy and CuPy can be closed
-# on the CPU. :evidence:`variant cpu_threads` The GPU pays off when data stay there for many steps.
+# NumPy goes over the table many times, on one thread. A loop that Numba compiles for all CPU threads
+# standardises ten million numbers in :measured:`columns[cpu_threads, 10**7].time`: try that before you buy a
+# GPU. The GPU pays off when data stay there for many steps. With the copies of the table, CuPy takes
+# :measured:`columns[with_copies_pinned, 10**7].time` from :term:`pinned memory`, and
+# :measured:`columns[with_copies, 10**7].time` from ordinary, :term:`pageable memory`.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
 #    :fold: The compiled loop on all CPU threads
 #
-# .. results:: cells
+# .. results:: columns
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: cupy, with_copies, with_copies_pinned
 #    :fold: What is timed for CuPy, with copies and without
 
-# draw: Eight claims
-gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=10)
-gg.claim(results, "with_copies_pinned", faster_than="numpy", at=10**7, by=2)
-gg.claim(results, "cpu_threads", faster_than="cupy", at=10**5, by=10)
-gg.claim(results, "cupy", faster_than="cpu_threads", at=10**7)
-gg.claim(results, "numpy", faster_than=("cupy", "with_copies_pinned"), at=10**2, by=2)
+# draw: Five claims
+gg.claim(results, "cupy", faster_than="numpy", at=10**7, by=5)
+gg.claim(results, "cpu_threads", faster_than="cupy", at=10**7)
 gg.claim(convolve, "cupy", faster_than=("numpy", "numpy_threads"), at=2048**2, by=4)
 gg.claim(rows, "numpy_loop", faster_than="cupy_loop", at=1024**2, by=2)
 gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2, by=2)
+
+# %%
+# .. remember::
+#
+#    - Copy the arrays with ``cp.asarray`` once, call the same functions, and fetch the result with
+#      ``.get()``.
+#    - Keep CPU and GPU arrays apart: mixing them raises ``TypeError``, and ``float()``, ``if`` and ``print``
+#      wait for the GPU.
+#    - Time the steps, and replace a loop over rows by one call: :measured:`rows[cupy_once, 1024**2].time`
+#      instead of :measured:`rows[cupy_loop, 1024**2].time`.
 
 # %%
 # Your turn: one function for both sides
@@ -325,6 +399,5 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # Next
 # ----
 #
-# Onward: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, and the size from which the GPU wins.
-# Sideways: :doc:`Code for both libraries </gallery/cupy/agnostic>`, if a function is to run with and without
-# a GPU.
+# Next: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, and the size from which the GPU wins. See also:
+# :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.

@@ -1,43 +1,30 @@
 """
-Random numbers
-==============
+Random numbers on the GPU
+=========================
 
-How fast does a GPU make random numbers, and which generator should you take?
+Which generator should you take on the GPU, and how fast is it?
 """
 # %%
-# Fifty million random numbers in double precision take :measured:`float64[xorwow, 5*10**7].time` on the GPU
-# by ``cp.random.default_rng``, :measured:`float64[cupy_random, 5*10**7].time` by the older
-# ``cp.random.random``, and :measured:`float64[numpy_threads, 5*10**7].time` by NumPy on 16 virtual CPUs. So
-# call ``default_rng``, and make the numbers where you need them.
+# Make random numbers where you need them, with ``cp.random.default_rng``: fifty million take
+# :measured:`float64[xorwow, 5*10**7].time` on the GPU, and
+# :measured:`float64[numpy_threads, 5*10**7].time` in NumPy on all threads. Draw many at once, and replace the
+# older ``cp.random.random``.
 #
-# .. list-table:: Fifty million uniform random numbers
-#    :header-rows: 1
+# .. headline:: Fifty million random numbers: take ``default_rng``
 #
-#    * - generator
-#      - float32
-#      - float64
-#    * - NumPy, 16 virtual CPUs
-#      - :measured:`float32[numpy_threads, 5*10**7].time`
-#      - :measured:`float64[numpy_threads, 5*10**7].time`
-#    * - ``cp.random.random``
-#      - :measured:`float32[cupy_random, 5*10**7].time`
-#      - :measured:`float64[cupy_random, 5*10**7].time`
-#    * - ``default_rng``: XORWOW
-#      - :measured:`float32[xorwow, 5*10**7].time`
-#      - :measured:`float64[xorwow, 5*10**7].time`
-#    * - Philox
-#      - :measured:`float32[philox, 5*10**7].time`
-#      - :measured:`bits[philox, 5*10**7].time`
-#    * - MRG32k3a
-#      - :measured:`float32[mrg, 5*10**7].time`
-#      - :measured:`bits[mrg, 5*10**7].time`
+# .. drawn:: random_numbers
+#
+#     from gpuguide.charts.shapes import plot_bars
+#
+#     ax = plot_bars(results, ["numpy_threads", "cupy_random", "xorwow"], at=5 * 10**7)
+#     ax.figure.set_size_inches(7.2, 2.6)
 
 # %%
 # default_rng: NumPy's interface, other numbers
 # ---------------------------------------------
 #
-# CuPy's random numbers come from a generator object, as in NumPy. Its :term:`seed <random seed>` decides
-# them all: the same seed and the same calls give the same numbers again.
+# CuPy's random numbers come from a generator object. Its :term:`seed <random seed>` decides them all: the
+# same seed and the same calls give the same numbers again.
 
 import cupy as cp
 import numpy as np
@@ -58,7 +45,7 @@ for xp in (np, cp):
 #
 # Two things differ from NumPy. The same seed gives other numbers, as the generators are not the same. And
 # CuPy's numbers depend on how they are drawn: two and then one are not the same as three at once. If a test
-# must compare both libraries, make the numbers once, on the host, and copy them.
+# must compare both libraries, make the numbers once, in NumPy, and copy them.
 
 # %%
 
@@ -89,10 +76,11 @@ for exponent in (2, 4, 6, 8):
 _ = gg.fact("pi_shrinks", float(typical[0] / typical[-1]), unit="ratio")
 
 # %%
-# Which generator: XORWOW, Philox or MRG32k3a
-# -------------------------------------------
+# Which generator, and which dtype
+# --------------------------------
 #
-# Inside ``cp.random.default_rng`` is the generator XORWOW. For Philox or MRG32k3a you put the object together
+# Stay with ``default_rng``, whose generator is XORWOW, and say ``dtype=cp.float32`` where seven digits are
+# enough. Philox and MRG32k3a are there for those who know that they need them. Put such an object together
 # yourself:
 #
 # .. rung:: philox
@@ -102,68 +90,84 @@ x = philox.random(1_000_000, dtype=cp.float32)
 print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 
 # %%
-# The figures under the cell are those of ``float64``. In this precision XORWOW, Philox and MRG32k3a write at
-# :measured:`float64[xorwow, 5*10**7].share`, :measured:`bits[philox, 5*10**7].share` and
-# :measured:`bits[mrg, 5*10**7].share` of the rate that the memory allows, which no generator can exceed.
-# Philox is a little ahead here; in single precision XORWOW is
-# :measured:`float32[xorwow, 5*10**7].speedup(philox)` as fast as Philox. XORWOW makes
-# :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and in single precision, with half as much to write,
-# :measured:`float32[xorwow, 5*10**7].rate(numbers)`. The older function ``cp.random.random``, which
-# has one seed for the whole program, makes :measured:`float64[cupy_random, 5*10**7].rate(numbers)` in double
-# precision. For large arrays replace it by a generator object, and say ``dtype=cp.float32`` where that is
-# enough.
+# .. list-table:: Fifty million uniform random numbers on the GPU
+#    :header-rows: 1
 #
-# Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall evenly
-# into 256 equal parts, and rise as often as they fall, and the second half does not repeat the first. That
-# finds a generator that is broken or badly seeded. It does not say which one is best.
+#    * - generator
+#      - float32
+#      - float64
+#    * - ``default_rng``: XORWOW
+#      - :measured:`float32[xorwow, 5*10**7].time`
+#      - :measured:`float64[xorwow, 5*10**7].time`
+#    * - Philox
+#      - :measured:`float32[philox, 5*10**7].time`
+#      - :measured:`bits[philox, 5*10**7].time`
+#    * - MRG32k3a
+#      - :measured:`float32[mrg, 5*10**7].time`
+#      - :measured:`bits[mrg, 5*10**7].time`
+#    * - ``cp.random.random``
+#      - :measured:`float32[cupy_random, 5*10**7].time`
+#      - :measured:`float64[cupy_random, 5*10**7].time`
+#
+# The three generators differ little. The older function is slower in either dtype, and it has one seed for
+# the whole program.
+#
+# .. dropdown:: How close to the memory's speed, and how the generators were checked
+#
+#    In float64, XORWOW, Philox and MRG32k3a write at :measured:`float64[xorwow, 5*10**7].share`,
+#    :measured:`bits[philox, 5*10**7].share` and :measured:`bits[mrg, 5*10**7].share` of the rate that the
+#    memory allows, which no generator can exceed. XORWOW makes
+#    :measured:`float64[xorwow, 5*10**7].rate(numbers)`, and in float32, with half as much to write,
+#    :measured:`float32[xorwow, 5*10**7].rate(numbers)`.
+#
+#    Before it was timed, each generator had to pass simple tests: all numbers lie from 0 to below 1, fall
+#    evenly into 256 equal parts, and rise as often as they fall, and the second half does not repeat the
+#    first. That finds a generator that is broken or badly seeded. It does not say which one is best.
 #
 # .. kernel:: gpuguide.topics.random_numbers.study
 #    :names: cupy_random, xorwow, mrg
 #    :fold: The other calls as they were timed
 
 # %%
-# NumPy on all threads: a generator for each
-# ------------------------------------------
+# Draw many numbers at once
+# -------------------------
 #
-# A fair rival uses all threads of the CPU. NumPy's generators make their numbers without Python's lock, and
-# ``spawn`` derives independent generators from one seed. Do not give several threads the same seed: they
-# would all make the same numbers.
+# A call of ``default_rng`` keeps the GPU busy for :measured:`float64[xorwow, 10**3].time`, however few
+# numbers it makes. NumPy has made a thousand numbers in :measured:`float64[numpy_threads, 10**3].time`. If
+# you need only a few on the CPU, make them there.
 #
-# .. kernel:: gpuguide.topics.random_numbers.study
-#    :names: numpy, numpy_threads
-#    :fold: NumPy on one thread, and on all
-#
-# For 5 · 10\ :sup:`7` numbers in double precision one thread takes :measured:`bits[numpy, 5*10**7].time`,
-# and *NumPy, all threads*, :measured:`float64[numpy_threads, 5*10**7].time`. Fewer than 2\ :sup:`18` numbers
-# are left to one thread.
+# .. headline:: A million numbers keep the GPU busy no longer than a thousand
 
 # draw
 gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
 
 # %%
-# .. finding::
+# .. dropdown:: Small arrays, and what Python's part is
 #
-#    For ten million numbers NumPy on all threads takes :measured:`float64[numpy_threads, 10**7].time`,
-#    ``cp.random.random`` :measured:`float64[cupy_random, 10**7].time` and ``default_rng``
-#    :measured:`float64[xorwow, 10**7].time`. Double precision; the numbers stay where they were made, and
-#    Python's time for the call is not counted.
+#    For a thousand numbers the GPU needs :measured:`float64[cupy_random, 10**3].time` in a call of
+#    ``cp.random.random``. We think that ``default_rng`` always starts all of its parallel generators.
+#    :evidence:`opinion` Python needs :measured:`float64[xorwow, 10**3].launch` to call ``default_rng``, and
+#    :measured:`float64[cupy_random, 10**3].launch` to call the older function. The chart leaves that out, and
+#    the numbers stay where they were made.
 #
-# For small arrays the order is another one. However few numbers there are, the GPU needs
-# :measured:`float64[xorwow, 10**3].time` for a call of ``default_rng``, and
-# :measured:`float64[cupy_random, 10**3].time` for one of ``cp.random.random``. We think that
-# ``default_rng`` always starts all of its parallel generators. :evidence:`opinion` Python needs
-# :measured:`float64[xorwow, 10**3].launch` to call ``default_rng``, and
-# :measured:`float64[cupy_random, 10**3].launch` to call the older function. NumPy makes a thousand numbers in
-# :measured:`float64[numpy_threads, 10**3].time`. So draw many numbers at once, and if you need only a few
-# on the host, make them there.
+# .. dropdown:: The rival: NumPy on all threads, a generator for each
+#
+#    NumPy's generators make their numbers without Python's lock, and ``spawn`` derives independent generators
+#    from one seed. Do not give several threads the same seed: they would all make the same numbers. For
+#    5 · 10\ :sup:`7` numbers in float64 one thread takes :measured:`bits[numpy, 5*10**7].time`. Fewer than
+#    2\ :sup:`18` numbers are left to one thread.
+#
+# .. kernel:: gpuguide.topics.random_numbers.study
+#    :names: numpy, numpy_threads
+#    :fold: NumPy on one thread, and on all
 
 # %%
-# Adding two vectors of random numbers
-# ------------------------------------
+# Add two vectors of them
+# -----------------------
 #
-# A vector of 5 · 10\ :sup:`7` numbers takes :measured:`float64[xorwow, 5*10**7].time` to make. How long does
-# it take to add two of them? In CuPy there are three ways to write it: ``a + b``, ``cp.add`` with an array
-# for the result, and a function of your own in C.
+# Write ``a + b``, or ``cp.add`` with ``out=`` to reuse an array. A kernel of your own gains nothing here:
+# both run at :measured:`add[cupy, 5*10**7].share` of the memory's speed. It is worth writing where it does
+# several operations in one pass.
 
 # %%
 
@@ -182,27 +186,50 @@ add_elementwise(a, b, c)
 print("the same:", bool((new == c).all()))
 
 # %%
-# .. csv-table:: The sum of two vectors of 5 · 10\ :sup:`7` numbers in double precision
-#    :header: way | time
-#    :delim: |
+# .. dropdown:: The times: NumPy and three ways in CuPy
 #
-#    ``np.add``, one thread, a new array|:measured:`add[numpy_new, 5*10**7].time`
-#    ``np.add``, all threads, with ``out=``|:measured:`add[numpy_threads, 5*10**7].time`
-#    ``a + b`` in CuPy|:measured:`add[cupy_new, 5*10**7].time`
-#    ``cp.add`` with ``out=``|:measured:`add[cupy, 5*10**7].time`
-#    ElementwiseKernel|:measured:`add[elementwise, 5*10**7].time`
+#    .. csv-table:: The sum of two vectors of 5 · 10\ :sup:`7` numbers in float64
+#       :header: way | time
+#       :delim: |
 #
-# On the GPU all three ways read two arrays and write one: the ElementwiseKernel at
-# :measured:`add[elementwise, 5*10**7].share` of the memory's :term:`ceiling`, ``cp.add`` at
-# :measured:`add[cupy, 5*10**7].share`. So a function of your own gains nothing here. It is worth writing
-# where it does several operations in one pass.
+#       ``np.add``, one thread, a new array|:measured:`add[numpy_new, 5*10**7].time`
+#       ``np.add``, all threads, with ``out=``|:measured:`add[numpy_threads, 5*10**7].time`
+#       ``a + b`` in CuPy|:measured:`add[cupy_new, 5*10**7].time`
+#       ``cp.add`` with ``out=``|:measured:`add[cupy, 5*10**7].time`
+#       ElementwiseKernel|:measured:`add[elementwise, 5*10**7].time`
+#
+#    On the GPU all three ways read two arrays and write one.
 
 # %%
-# Result: the error of pi falls as one over the root of n
-# -------------------------------------------------------
+# Estimate pi, and see the error fall
+# -----------------------------------
 #
-# Throw random points into a square. The share that falls into a quarter of a circle is a quarter of pi. All
-# of it stays on the GPU except one number, the count.
+# Throw random points into a square. The share that falls into a quarter of a circle is a quarter of pi.
+#
+# .. headline:: A thousand random points: those inside the quarter circle give pi
+
+# draw
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import CUPY, INK, MUTED, describe, style
+
+thrown = np.random.default_rng(2).random((2, 1000))
+hit = (thrown**2).sum(axis=0) < 1
+angle = np.linspace(0, np.pi / 2, 100)
+with style():
+    ax = plt.subplots(figsize=(7.2, 3.8))[1]
+    ax.plot(*thrown[:, hit], "o", color=CUPY, markersize=3)
+    ax.plot(*thrown[:, ~hit], "o", color=MUTED, markersize=3)
+    ax.plot(np.cos(angle), np.sin(angle), color=INK, linewidth=1.5)
+    ax.set(
+        xlim=(0, 1), ylim=(0, 1), aspect="equal", anchor="W", xticks=(0, 1), yticks=(0, 1)
+    )
+    ax.grid(visible=False)
+    words = f"{hit.sum()} of {hit.size} inside: pi is about {4 * hit.mean():.2f}"
+    ax.set_title(words, loc="left", fontsize=11)
+    describe(ax, f"Random points in a square, and a quarter of a circle in it. {words}.")
+
+# %%
+# Take ten million points on the GPU. All of them stay there; only the count is copied to the CPU.
 
 n = 10_000_000
 rng = cp.random.default_rng(1)
@@ -213,11 +240,10 @@ print("pi is about", 4 * int(inside) / n)
 # %%
 # The error of one estimate may be small by luck. So we made 32 estimates for each number of points, and call
 # the root of the mean of their squared errors the typical error.
+#
+# .. headline:: A hundred times the points give pi one more digit
 
 # draw
-import matplotlib.pyplot as plt
-from gpuguide.charts.style import MUTED, SERIES, describe, style
-
 points = 10.0 ** np.array(exponents)
 with style():
     ax = plt.subplots()[1]
@@ -225,7 +251,7 @@ with style():
         ax.plot(points, column, ".", color=MUTED, markersize=3)
     expected = np.sqrt(np.pi * (4 - np.pi) / points)
     ax.plot(points, expected, color=MUTED, label=r"expected, $1.64 / \sqrt{n}$")
-    ax.plot(points, typical, "o", color=SERIES[0], label="typical error of 32 runs")
+    ax.plot(points, typical, "o", color=CUPY, label="typical error of 32 runs")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_ylim(1e-7, 1)
@@ -240,16 +266,21 @@ with style():
     )
 
 # %%
-# .. finding::
-#
-#    The typical error is :measured:`pi_error_2` with a hundred points and :measured:`pi_error_8` with 10\
-#    :sup:`8`. The first is :measured:`pi_shrinks` the second; the root of a million is a thousand.
-#
-# For one more digit you need a hundred times the points. So speed buys few digits, on a GPU as elsewhere. If
+# The typical error is :measured:`pi_error_2` with a hundred points and :measured:`pi_error_8` with a hundred
+# million. It falls as one over the root of their number, on a GPU as elsewhere, so speed buys few digits. If
 # your errors do not fall like this, look at your random numbers: a seed that is set again in a loop makes the
 # same points again.
 #
 # .. results:: float64
+
+# %%
+# .. remember::
+#
+#    - Make random numbers on the GPU with ``cp.random.default_rng``, many at once. It takes
+#      :measured:`float64[xorwow, 5*10**7].time` for fifty million, ``cp.random.random``
+#      :measured:`float64[cupy_random, 5*10**7].time`.
+#    - Say ``dtype=cp.float32`` where seven digits are enough.
+#    - Set the seed once, before the loop, and do not expect NumPy's numbers from it.
 
 # %%
 # Your turn: more numbers than fit
@@ -264,6 +295,6 @@ with style():
 # Next
 # ----
 #
-# Onward: :doc:`The first call </gallery/cupy/first_call>`, on why the first line of a program takes so long.
-# Sideways: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that never
-# leave the GPU.
+# Next: :doc:`Make first calls fast </gallery/cupy/first_call>`, on why the first line of a program takes so
+# long. See also: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that
+# never leave the GPU.

@@ -1,50 +1,32 @@
 """
-Sort and search
-===============
+Sort and search on the GPU
+==========================
 
 At what size does sorting on the GPU pay?
 """
 # %%
-# CuPy sorts 2\ :sup:`24` numbers that are on the GPU in :measured:`sort[cupy, 4096**2].time`, where NumPy on
-# 16 virtual CPUs takes :measured:`sort[numpy_threads, 4096**2].time`. With copies from and to pinned memory
-# CuPy overtakes NumPy, on one thread or on all,
-# :measured:`sort.crossover(numpy_threads, with_copies_pinned)`.
+# Sort on the GPU what is there already: seventeen million numbers take CuPy
+# :measured:`sort[cupy, 4096**2].time`, and NumPy :measured:`sort[numpy_threads, 4096**2].time` on all
+# threads. If the numbers start and end on the CPU, keep them in pinned memory, and leave small sorts to
+# NumPy.
 #
-# .. list-table::
-#    :header-rows: 1
+# .. headline:: Copies included, the GPU wins from a hundred thousand numbers on
 #
-#    * - numbers sorted
-#      - 10\ :sup:`3`
-#      - 10\ :sup:`6`
-#      - 2\ :sup:`24`
-#    * - NumPy, one thread
-#      - :measured:`sort[numpy, 10**3].time`
-#      - :measured:`sort[numpy, 10**6].time`
-#      - :measured:`sort[numpy, 4096**2].time`
-#    * - NumPy, 16 virtual CPUs
-#      - :measured:`sort[numpy_threads, 10**3].time`
-#      - :measured:`sort[numpy_threads, 10**6].time`
-#      - :measured:`sort[numpy_threads, 4096**2].time`
-#    * - CuPy, pageable copies
-#      - :measured:`sort[with_copies, 10**3].time`
-#      - :measured:`sort[with_copies, 10**6].time`
-#      - :measured:`sort[with_copies, 4096**2].time`
-#    * - CuPy, pinned copies
-#      - :measured:`sort[with_copies_pinned, 10**3].time`
-#      - :measured:`sort[with_copies_pinned, 10**6].time`
-#      - :measured:`sort[with_copies_pinned, 4096**2].time`
-#    * - CuPy, kernels only
-#      - :measured:`sort[cupy, 10**3].time`
-#      - :measured:`sort[cupy, 10**6].time`
-#      - :measured:`sort[cupy, 4096**2].time`
+# .. drawn:: sort_search
+#
+#     ax = gg.plot_time(
+#         results,
+#         variants=["numpy_threads", "with_copies", "with_copies_pinned"],
+#         crossover=("numpy_threads", "with_copies_pinned"),
+#     )
+#     ax.figure.set_size_inches(7.2, 3.4)
 
 # %%
-# Sort, argsort and searchsorted in CuPy
-# --------------------------------------
+# The functions of NumPy, under the same names
+# --------------------------------------------
 #
-# CuPy has all three under NumPy's names. ``sort`` orders the numbers. ``argsort`` gives the indices that
-# would sort them. ``searchsorted`` gives the place in sorted keys at which a number belongs: below, 3 is none
-# of the keys and belongs at place 1. You write no kernel, and CuPy chooses the grid.
+# ``sort`` orders the numbers. ``argsort`` gives the indices that would sort them. ``searchsorted`` gives the
+# place in sorted keys at which a number belongs: below, 3 is none of the keys and belongs at place 1.
 
 import cupy as cp
 import numpy as np
@@ -64,8 +46,6 @@ print("searchsorted: ", places, " NumPy:", np.searchsorted(keys, queries))
 #
 #    Put ``np.nan`` in the place of 8 in ``x_host`` and run the cell again. It is neither smaller nor larger
 #    than any number, and yet both libraries agree on where it goes: to the end, behind 63.
-#
-# The results stay on the GPU until something asks for them; here ``print`` does.
 
 # %%
 
@@ -98,12 +78,12 @@ _ = gg.fact(
 )
 
 # %%
-# Numbers from the host: pinned copies
-# ------------------------------------
+# Numbers from the CPU: keep them in pinned memory
+# ------------------------------------------------
 #
-# Most programs have their numbers on the host. Then two copies come on top of the sort, and how fast they are
-# depends on the memory of the array on the host. The GPU reads and writes an array in pinned memory directly.
-# Such an array takes long to make, so make it once.
+# Most programs have their numbers on the CPU, so two copies come on top of the sort. The GPU reads and writes
+# an array in :term:`pinned memory` directly, without a detour. Such an array takes long to make: make it
+# once, and use it for many sorts.
 #
 # .. rung:: with_copies_pinned
 
@@ -119,26 +99,15 @@ x.get(out=x_host)
 print(x_host[:3], "...", x_host[-3:])
 
 # %%
-# With pinned copies 2\ :sup:`24` numbers take :measured:`sort[with_copies_pinned, 4096**2].time`, with
-# pageable ones :measured:`sort[with_copies, 4096**2].time`. Of that the sort itself, in place, takes
-# :measured:`sort[cupy_in_place, 4096**2].time`.
-
-# draw
-gg.plot_time(
-    results,
-    variants=["numpy", "numpy_threads", "with_copies", "with_copies_pinned"],
-    crossover=("numpy", "with_copies_pinned"),
-)
-
-# %%
-# .. finding::
+# The same from ordinary, :term:`pageable memory` takes :measured:`sort[with_copies, 4096**2].time`. The sort
+# itself is a small part of either. A thousand numbers show the other end: NumPy has sorted them in
+# :measured:`sort[numpy, 10**3].time`, before Python has handed the GPU its work.
 #
-#    From host memory to host memory, CuPy with pinned copies overtakes NumPy on one thread
-#    :measured:`sort.crossover(numpy, with_copies_pinned)`. With 2\ :sup:`24` numbers it is
-#    :measured:`sort[with_copies_pinned, 4096**2].speedup(numpy_threads)` as fast as NumPy on all threads.
+# .. dropdown:: The rival: a sort on all threads
 #
-# NumPy has no sort on all threads, so we made one of ``np.sort``. Each thread sorts a part, the parts are
-# divided up by value, and each thread sorts what it gets. Below 2\ :sup:`20` numbers it uses one thread.
+#    NumPy sorts on one thread. To be fair, we made a sort of ``np.sort`` that uses all of them: each thread
+#    sorts a part, the parts are divided up by value, and each thread sorts what it gets. Below 2\ :sup:`20`
+#    numbers it uses one thread.
 #
 # .. kernel:: gpuguide.topics.sort_search.cpu
 #    :names: numpy_threads
@@ -149,12 +118,12 @@ gg.plot_time(
 #    :fold: The sort on one thread, and the one with pageable copies
 
 # %%
-# Sort along an axis: comparisons instead of a radix sort
-# -------------------------------------------------------
+# Sort rows as one flat array
+# ---------------------------
 #
-# CuPy sorts a flat array of numbers by a *radix sort*. It compares nothing: in each pass it looks at a few
-# bits of each number, and moves all numbers to where these bits put them. A matrix of just as many numbers,
-# sorted row by row, takes another path.
+# Avoid ``axis=1`` where time matters. CuPy sorts a flat array of numbers by a *radix sort*, which compares
+# nothing: in each pass it looks at a few bits of each number, and moves all numbers to where these bits put
+# them. With an axis it takes another, slower path.
 #
 # .. rung:: rows_cupy
 
@@ -165,12 +134,13 @@ print("CuPy: ", by_row[0, :3])
 print("NumPy:", np.sort(matrix_host[0])[:3])
 
 # %%
-# CuPy gives each element the number of its row, eight bytes more, and sorts the whole matrix by comparing
-# pairs of row and value. This can be read
-# `in its source <https://github.com/cupy/cupy/blob/main/cupy/cuda/cupy_thrust.cu>`__.
+# Here CuPy gives each element the number of its row, and sorts the whole matrix
+# `by comparing pairs <https://github.com/cupy/cupy/blob/main/cupy/cuda/cupy_thrust.cu>`__ of row and value.
+# That is hardly faster than NumPy on all threads, which takes
+# :measured:`rows[rows_numpy_threads, 4096**2].time`.
 #
-# A detour leads back to the radix sort. Put the number of the row in front of each element's bits, sort all
-# of it as one flat array, and cut the row off again. It works for numbers that are not negative: their bits
+# A detour leads back to the radix sort: put the number of the row in front of each element's bits, sort all
+# of it as one flat array, and cut the row off again. It works for numbers that are not negative, whose bits
 # rise with their values.
 #
 # .. rung:: rows_packed
@@ -182,6 +152,7 @@ again = packed.astype(cp.uint32).view(cp.float32).reshape(matrix.shape)
 print("the same:", bool((again == by_row).all()))
 
 # %%
+# .. headline:: Seventeen million numbers: packed into one flat array, rows are sorted far faster
 
 # draw
 from gpuguide.charts.shapes import plot_dots
@@ -196,71 +167,58 @@ plot_dots(
 )
 
 # %%
-# .. finding::
-#
-#    The same 2\ :sup:`24` numbers take :measured:`sort[cupy, 4096**2].time` as one flat array and
-#    :measured:`rows[rows_cupy, 4096**2].time` row by row. Packed and flat, the rows take
-#    :measured:`rows[rows_packed, 4096**2].time`, although the numbers have twice as many bits.
-#
-# So it is the sort by comparison that takes the time, and not the rows. :evidence:`variant rows_packed` NumPy
-# sorts the rows in :measured:`rows[rows_numpy, 4096**2].time` on one thread, and in
-# :measured:`rows[rows_numpy_threads, 4096**2].time` on all.
+# The packed numbers have twice as many bits and still take far less time, because nothing is compared.
+# :evidence:`variant rows_packed`
 
 # %%
-# Argsort and searchsorted on a million numbers
-# ---------------------------------------------
+# argsort and searchsorted
+# ------------------------
 #
-# In an argsort an index of eight bytes moves with each number. A search among a million keys takes about
-# twenty comparisons for each number, one after the other, and the searches run side by side.
+# Both gain more than the sort does. In an ``argsort`` an index moves along with each number. A search among a
+# million keys takes about twenty comparisons for each number, one after the other, and on the GPU very many
+# searches run side by side.
 #
-# .. list-table::
+# .. list-table:: A million numbers, with the arrays on the GPU for CuPy
 #    :header-rows: 1
 #
-#    * - a million of
-#      - NumPy, one thread
-#      - NumPy, all threads
-#      - CuPy, kernels only
-#    * - argsort
+#    * -
+#      - NumPy
+#      - CuPy
+#    * - ``sort``, one thread
+#      - :measured:`sort[numpy, 10**6].time`
+#      - :measured:`sort[cupy, 10**6].time`
+#    * - ``argsort``, one thread
 #      - :measured:`argsort[argsort_numpy, 10**6].time`
-#      - not measured
 #      - :measured:`argsort[argsort_cupy, 10**6].time`
-#    * - search
-#      - :measured:`search[search_numpy, 10**6].time`
+#    * - ``searchsorted``, all threads
 #      - :measured:`search[search_numpy_threads, 10**6].time`
 #      - :measured:`search[search_cupy, 10**6].time`
 #
-# NumPy's argsort runs on one thread, and we wrote none for all of them. With its arrays on the GPU, CuPy's
-# search is :measured:`search[search_cupy, 10**6].speedup(search_numpy_threads)` as fast as NumPy's on all
-# threads. Its sort of as many numbers is :measured:`sort[cupy, 10**6].speedup(numpy)` as fast as NumPy's on
-# one thread; our sort on all threads uses one at this size, too.
 # :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>` is such a search, with kernels that are
 # faster still.
-
-# %%
-# What limits the sort
-# --------------------
 #
-# A sort must read each number and write it once. Counting only that, CuPy in place moves 10\ :sup:`8` numbers
-# at :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. But the memory really moves
-# :measured:`sort[cupy_in_place, 10**8].counter(dram_bytes)`, because a radix sort goes over the numbers
-# several times: once to count them, and then once for every eight of their 32 bits, to read and move all of
-# them. :evidence:`counter dram_bytes` The longest of these passes moves
-# :measured:`sort[cupy_in_place, 10**8].counter(dram_throughput)`, a copy :measured:`ceiling_copy`. We think
-# that a pass falls behind because it scatters the numbers to 256 places. :evidence:`opinion`
+# .. dropdown:: What limits the sort
 #
-# Small sorts have another limit. A thousand numbers take :measured:`sort[cupy_in_place, 10**3].time` on the
-# GPU, and :measured:`sort[cupy_in_place, 10**3].launch` of Python's time to ask for it. NumPy is done in
-# :measured:`sort[numpy, 10**3].time`. Below the crossover, numbers that start and end on the host should stay
-# there.
+#    A sort must read each number and write it once. Counting only that, CuPy in place moves 10\ :sup:`8`
+#    numbers at :measured:`sort[cupy_in_place, 10**8].share` of the rate of a plain copy. But the memory
+#    really moves :measured:`sort[cupy_in_place, 10**8].counter(dram_bytes)`, because a radix sort goes over
+#    the numbers several times: once to count them, and then once for every eight of their 32 bits, to read
+#    and move all of them. :evidence:`counter dram_bytes` The longest of these passes moves
+#    :measured:`sort[cupy_in_place, 10**8].counter(dram_throughput)`, a copy :measured:`ceiling_copy`. We
+#    think that a pass falls behind because it scatters the numbers to 256 places. :evidence:`opinion`
+#
+#    A thousand numbers take :measured:`sort[cupy_in_place, 10**3].time` on the GPU, and
+#    :measured:`sort[cupy_in_place, 10**3].launch` of Python's time to ask for it.
 
 # %%
 # .. remember::
 #
-#    - Sort on the GPU what is there already. CuPy needs :measured:`sort[cupy, 4096**2].time` for 2\ :sup:`24`
-#      numbers, NumPy on all threads :measured:`sort[numpy_threads, 4096**2].time`.
-#    - If the numbers start and end on the host, leave small sorts to NumPy. With pinned copies CuPy
-#      overtakes it :measured:`sort.crossover(numpy_threads, with_copies_pinned)`.
-#    - Sort rows as one flat array, with the number of the row in front of the bits:
+#    - Sort on the GPU what is there already: :measured:`sort[cupy, 4096**2].time` for seventeen million
+#      numbers.
+#    - Leave sorts of less than a hundred thousand numbers to NumPy if they start and end on the CPU. Above,
+#      keep the numbers in pinned memory: :measured:`sort[with_copies_pinned, 4096**2].time` instead of
+#      :measured:`sort[with_copies, 4096**2].time`, copies included.
+#    - Sort rows as one flat array, with the number of the row in front of the bits: it is
 #      :measured:`rows[rows_packed, 4096**2].speedup(rows_cupy)` as fast as ``axis=1``.
 
 # %%
@@ -277,5 +235,5 @@ plot_dots(
 # Next
 # ----
 #
-# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers.
-# Sideways: :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>`, on kernels that search.
+# Next: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers. See
+# also: :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>`, on kernels that search.

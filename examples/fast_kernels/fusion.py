@@ -1,14 +1,40 @@
 """
-Fusion
-======
+Fusion: one kernel, fewer bytes
+===============================
 
-What does it save to make one kernel of several operations, and when does it not?
+How do you keep an expression of arrays from going through memory again and again?
 """
 # %%
-# For 10\ :sup:`8` pairs, ``(x - y) * (x - y)`` takes :measured:`squared[three_steps, 10**8].time` as three
-# kernels and :measured:`squared[fused, 10**8].time` as one, which moves a third of the bytes, at
-# :measured:`squared[fused, 10**8].share` of what memory can do. Short arrays gain, too: a call keeps Python
-# busy for :measured:`squared[fused, 10**4].launch` instead of :measured:`squared[three_steps, 10**4].launch`.
+# Put ``@cp.fuse`` above a function of element-wise operations. For 10\ :sup:`8` numbers,
+# ``(x - y) * (x - y)`` is then :measured:`squared[fused, 10**8].speedup(three_steps)` as fast, since it moves
+# a third of the bytes. :evidence:`count numbers_moved` Leave sums out of it: they become slow.
+#
+# .. headline:: Fused, the expression takes as long as a single operator
+#
+# .. drawn:: fusion
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CUPY, describe, style
+#
+#     named = {
+#         "three kernels": results.time("three_steps", 10**8),
+#         "two kernels": results.time("two_steps", 10**8),
+#         "fused": results.time("fused", 10**8),
+#         "only x - y": difference.time("subtract", 10**8),
+#     }
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         for row, (label, time) in enumerate(named.items()):
+#             hollow = {"facecolor": "none", "edgecolor": CUPY} if "only" in label else {"color": CUPY}
+#             ax.barh(row, time.value, 0.6, **hollow)
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.set_yticks(range(4), list(named))
+#         ax.set(xlim=(0, 1.25 * named["three kernels"].value), xticks=[], ylim=(3.5, -0.5))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in named.items())
+#         describe(ax, f"Time of the squared difference of 10**8 numbers. {words}.")
 
 # %%
 # One decorator: cp.fuse
@@ -16,7 +42,8 @@ What does it save to make one kernel of several operations, and when does it not
 #
 # CuPy runs an expression operator by operator. Each is a :term:`kernel`, and each leaves its result in a new
 # array. ``cp.fuse`` calls the function once, with stand-ins for the arrays that note what is done with them,
-# and compiles one kernel that does it all. Here ``y`` is a reversed view of an array.
+# and compiles one kernel that does it all. In the example, ``y`` is a reversed view of an array, which costs
+# nothing extra.
 
 import cupy as cp
 import numpy as np
@@ -39,7 +66,7 @@ print("NumPy:        ", squared_difference(on_host, on_host[::-1])[:3])
 # %%
 # .. try-it::
 #
-#    Call ``fused(on_host, on_host)``. For NumPy's arrays a fused function is the plain one, so code for both
+#    Call ``fused(on_host, on_host)``. For NumPy arrays a fused function is the plain one, so code for both
 #    libraries may use it.
 #
 # A kernel is compiled when the function is called with a dtype or a number of axes that it has not met
@@ -73,106 +100,68 @@ gg.claim(single, "squared_four", share_at_least=0.85, at=10**8)
 gg.claim(sums, "sum_apart", faster_than="sum_fused", at=10**8, by=20)
 
 # %%
-# Nine arrays through memory, or three
-# ------------------------------------
+# Count the arrays that go through memory
+# ---------------------------------------
 #
-# Count what moves. A difference reads two arrays and writes a third. So does a product. The expression takes
-# the difference twice, and nothing notices that both are the same.
+# A difference reads two arrays and writes a third. So does a product. The expression takes the difference
+# twice, and nothing notices that both are the same: three kernels move nine arrays, and the fused kernel
+# three.
 #
 # .. drawing:: fusion
 #
 #     Left, three kernels above a box for memory: each has two arrows from there and one back, nine in all,
 #     and the differences d and e are arrays. Right, one kernel with two arrows in and one out.
 #
-# .. list-table:: 10\ :sup:`8` numbers of eight bytes
-#    :header-rows: 1
-#
-#    * - step
-#      - arrays
-#      - bytes
-#      - time
-#    * - ``d = x - y``
-#      - 3
-#      - 2.4 GB
-#      - :measured:`difference[subtract, 10**8].time`
-#    * - ``e = x - y``
-#      - 3
-#      - 2.4 GB
-#      - the same
-#    * - ``d * e``
-#      - 3
-#      - 2.4 GB
-#      - :measured:`product[multiply, 10**8].time`
-#    * - **three kernels**
-#      - 9
-#      - 7.2 GB
-#      - :measured:`squared[three_steps, 10**8].time`
-#    * - **fused**
-#      - 3
-#      - 2.4 GB
-#      - :measured:`squared[fused, 10**8].time`
-#
-# The times follow the bytes: three kernels come to
-# :measured:`squared[three_steps, 10**8].rate(numbers_moved)`, and the fused one to
-# :measured:`squared[fused, 10**8].rate(numbers_moved)`. So the fused kernel is faster because it moves fewer
-# bytes. :evidence:`count numbers_moved`
+# The times follow this count, so you can tell beforehand what fusion will save.
+# :evidence:`count numbers_moved`
 #
 # Without ``cp.fuse`` you can at least compute the difference only once. That makes two kernels, and five
 # arrays.
-#
-# .. rung:: two_steps
 
 d = x - y
 print(d[:3], (d * d)[:3])
 
 # %%
-# They take :measured:`squared[two_steps, 10**8].time`, a little more than five arrays should. The difference
-# is as fast as before. But ``d * d`` moves its two arrays in :measured:`itself[square, 10**8].time`, which is
-# :measured:`itself[square, 10**8].share` of the rate of a copy. We think that a thread with only one number
-# to read asks for too little at a time. :evidence:`opinion`
+# .. dropdown:: Why two kernels take a little more than five arrays should
+#
+#    The difference is as fast as before. But ``d * d`` moves its two arrays in
+#    :measured:`itself[square, 10**8].time`, which is :measured:`itself[square, 10**8].share` of the rate of a
+#    copy. We think that a thread with only one number to read asks for too little at a time.
+#    :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.fusion.study
 #    :names: three_steps, two_steps, fused, fuse, numbers_moved
 #    :fold: The three ways as they were timed, and the count
 
 # %%
-# Bytes decide for long arrays, launches for short ones
-# -----------------------------------------------------
+# Short arrays: two launches fewer
+# --------------------------------
+#
+# For short arrays you do not wait for the GPU but for Python, which launches the kernels. Three operators on
+# 10\ :sup:`4` numbers keep it busy for :measured:`squared[three_steps, 10**4].launch`, and the fused function
+# for :measured:`squared[fused, 10**4].launch`.
+#
+# .. headline:: Fusion pays at every length
 
 # draw
 gg.plot_time(results)
 
 # %%
-# .. finding::
-#
-#    At 10\ :sup:`8` numbers **fused** is :measured:`squared[fused, 10**8].speedup(three_steps)` as fast as
-#    **three kernels**, and :measured:`squared[fused, 10**8].speedup(two_steps)` as fast as **two kernels**.
-#    At 10\ :sup:`4` its work takes :measured:`squared[fused, 10**4].time`, and theirs
-#    :measured:`squared[three_steps, 10**4].time` and :measured:`squared[two_steps, 10**4].time`.
-#
-# For short arrays it is not the GPU that you wait for. Three operators on 10\ :sup:`4` numbers keep Python
-# busy for :measured:`squared[three_steps, 10**4].launch`, and the fused function for
-# :measured:`squared[fused, 10**4].launch`. There fusion saves two of three launches.
-#
-# The reversed view costs nothing. For 10\ :sup:`8` numbers, the fused kernel takes
-# :measured:`reversed[fused_reversed, 10**8].time` with ``y`` reversed, as long as without. A :term:`warp`
-# still reads whole :term:`sectors <sector>`, in the other direction.
-#
 # .. results:: reversed
 
 # %%
-# float32: fused is not yet fast
-# ------------------------------
+# float32: a kernel of your own is faster still
+# ---------------------------------------------
 #
-# With numbers of four bytes, a fused kernel moves half as much. Yet it takes
-# :measured:`single[fused_single, 10**8].time`, where it took :measured:`squared[fused, 10**8].time`, and
-# reaches only :measured:`single[fused_single, 10**8].share` of what memory can do. CuPy gives each thread one
-# element, in small blocks. With four per thread and larger blocks, a kernel of your own reaches
-# :measured:`single[squared_four, 10**8].share`. So it is the shape of the launch that was wrong, above all
-# the bytes per thread (:doc:`Kernel families </gallery/fast_kernels/kernel_families>`).
+# With numbers of four bytes, a fused kernel moves half as much, yet it gains little:
+# :measured:`single[fused_single, 10**8].time`, where it took :measured:`squared[fused, 10**8].time`. CuPy
+# gives each thread one element, in small blocks. With four per thread and larger blocks, a kernel of your own
+# takes :measured:`single[squared_four, 10**8].time` and reaches :measured:`single[squared_four, 10**8].share`
+# of the memory's speed (:doc:`how to choose </gallery/fast_kernels/kernel_families>`).
 # :evidence:`variant squared_four`
 #
-# .. rung:: squared_four
+# .. kernel:: gpuguide.topics.fusion.kernels
+#    :names: squared_four
 
 from numba import cuda
 
@@ -182,12 +171,11 @@ squared_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as fused:", bool((out == fused(a, b)).all()))
 
 # %%
-# A fused sum of two arrays: slower, not faster
-# ---------------------------------------------
+# What goes wrong: a sum inside a fused function
+# ----------------------------------------------
 #
-# A fused function may end in a sum, and then the squares need not even be written. But look at its time.
-#
-# .. rung:: sum_fused
+# A fused function may end in a sum, and then the squares need not even be written. It works, and takes
+# :measured:`total[sum_fused, 10**8].time` for 10\ :sup:`8` numbers:
 
 
 @cp.fuse
@@ -199,20 +187,18 @@ print("all of it fused:   ", sum_of_squares(x, y))
 print("fused, then cp.sum:", fused(x, y).sum())
 
 # %%
-# It takes :measured:`total[sum_fused, 10**8].time`. The fused squares, and ``cp.sum`` of them, take
-# :measured:`total[sum_apart, 10**8].time` together, although they move twice as much. The reason is CUB, the
-# library to which CuPy leaves its sums, but only if there is a single array to read. If the difference is
-# computed first, it and the fused sum of its squares take :measured:`total[sum_of_one_array, 10**8].time`
-# together, because then CUB adds them up. :evidence:`variant sum_of_one_array` So end a fused function before
-# the sum.
+# End the fused function before the sum, and call ``cp.sum``: the second line takes
+# :measured:`total[sum_apart, 10**8].time` in all, although it moves twice as much. CuPy leaves a sum to CUB,
+# a library for that, but only if there is a single array to read; a fused sum of two arrays gets a slow
+# kernel instead. :evidence:`variant sum_of_one_array`
 #
 # .. kernel:: gpuguide.topics.fusion.study
 #    :names: sum_of_squares, sum_of_one, sum_apart, sum_fused, sum_of_one_array
 #    :fold: The three sums as they were timed
 
 # %%
-# What cp.fuse refuses: lambdas, branches, slices
-# -----------------------------------------------
+# What goes wrong: lambdas, branches, slices
+# ------------------------------------------
 #
 # The stand-ins know operators, CuPy's ufuncs, ``cp.where`` and a few reductions. Anything else raises an
 # error, which sometimes does not say much:
@@ -266,6 +252,14 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # Python's numbers may be arguments. As elsewhere in CuPy, they leave the dtype of the arrays as it is.
 
 # %%
+# .. remember::
+#
+#    - Fuse expressions of several operators with ``@cp.fuse``: this one is
+#      :measured:`squared[fused, 10**8].speedup(three_steps)` as fast.
+#    - Count the arrays that are read and written, before and after: their ratio is what you gain.
+#    - End the function before a sum, give it a name, and pass all arrays as arguments.
+
+# %%
 # Your turn: fuse by hand
 # -----------------------
 #
@@ -277,5 +271,5 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # Next
 # ----
 #
-# Onward: :doc:`Registers </gallery/fast_kernels/registers>`, on what a kernel keeps out of memory. Sideways:
-# :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, with Numba's decorators.
+# Next: :doc:`registers </gallery/fast_kernels/registers>`, on what a kernel keeps out of memory. See also:
+# :doc:`ufuncs on the GPU </gallery/first_kernels/ufuncs>`, with Numba's decorators.

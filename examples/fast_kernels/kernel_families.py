@@ -177,11 +177,33 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # array with gaps as if it had none, and there is no error. A ``float4`` must begin at a multiple of 16 bytes,
 # which ``a`` does and ``a[1:]`` does not.
 #
-# Scalars are up to you as well. CuPy hands over a Python float as a ``double`` and an integer as 64 bits. If
-# the kernel's parameter is a ``float``, it takes the first four of these eight bytes, and for 2.0 they are
-# zero: ``scale(grid, block, (x, out, 2.0, n))`` fills ``out`` with zeros, without an error. Write
-# ``np.float32(2.0)``, and ``np.int32(n)`` for an ``int``.
-#
+# Scalars are up to you as well. CuPy hands over a Python float as a ``double`` of eight bytes. If the
+# parameter is a ``float``, the kernel takes the first four of them, and for 2.0 they are zero:
+
+scale_source = """
+extern "C" __global__ void scale(const float* x, float factor, float* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = factor * x[i];
+}
+"""
+scale = cp.RawKernel(scale_source, "scale")
+blocks_per_grid = (a.size + 255) // 256
+print("x:                     ", a[:3])
+
+# %%
+
+# wrong: a Python float for a parameter of type float
+scale((blocks_per_grid,), (256,), (a, 2.0, out, np.int32(a.size)))
+print("times 2.0:             ", out[:3], "any but zeros:", bool(out.any()))
+
+# %%
+# There is no error. The cure is to give each scalar the type that the kernel declares: ``np.float32`` for
+# ``float``, ``np.int32`` for ``int``, ``np.int64`` for ``long long``.
+
+scale((blocks_per_grid,), (256,), (a, np.float32(2.0), out, np.int32(a.size)))
+print("times np.float32(2.0): ", out[:3], "as 2 * x:", bool((out == 2 * a).all()))
+
+# %%
 # A Numba kernel cannot load a ``float4`` from an array. But a thread has as many bytes on their way if it
 # loads four numbers of each array before it stores the first.
 #

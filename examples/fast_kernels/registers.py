@@ -1,28 +1,49 @@
 """
-Registers
-=========
+Registers: use a local variable
+===============================
 
-What does it cost to keep a running product in an array instead of a variable?
+How should a kernel carry a running product or sum?
 """
 # %%
-# The product of 4096 layers, 8.6 GB, takes :measured:`product[as_is, 4096].time` if each factor is multiplied
-# into the output array, and :measured:`product[in_register, 4096].time` if a variable holds the product. With
-# one index, and so fewer registers per thread, it reaches :measured:`product[one_index, 4096].share` of what
-# the memory can deliver, instead of :measured:`product[in_register, 4096].share`.
+# Carry a running product or sum in a variable, and store it once, at the end. For 4096 layers this is
+# :measured:`product[in_register, 4096].speedup(as_is)` as fast as multiplying into the output array. Then
+# bring the kernel down to 32 registers per thread, so that all threads run at once.
 #
-# .. rungs:: product
-#    :at: 4096
-#    :beside: cupy
+# .. headline:: A variable gains most, and fewer registers the rest
+#
+# .. drawn:: registers
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#
+#     names = {
+#         "output array": "as_is",
+#         "a variable": "in_register",
+#         "fewer registers": "one_index",
+#         "cp.prod": "cupy",
+#     }
+#     times = {label: results.time(name, 4096) for label, name in names.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         for row, (label, time) in enumerate(times.items()):
+#             ax.barh(row, time.value, 0.6, color=CUPY if label == "cp.prod" else KERNEL)
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.set_yticks(range(4), list(times))
+#         ax.set(xlim=(0, 1.25 * times["output array"].value), xticks=[], ylim=(3.5, -0.5))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in times.items())
+#         describe(ax, f"Time of the product of 4096 layers. {words}.")
 
 # %%
-# The product in the output array
-# -------------------------------
+# The mistake: the product in the output array
+# --------------------------------------------
 #
 # Each of 4096 layers holds 512 x 512 numbers, and the layers are to be multiplied. A thread takes one place
 # and walks through all layers. Neighbouring threads have neighbouring places, so every load is
-# :term:`coalesced <coalesced access>`. Here are 64 layers.
-#
-# .. rung:: as_is
+# :term:`coalesced <coalesced access>`. The kernel below is right, and slow: it stores a product in every step
+# of the loop. It runs on 64 layers here.
 
 import cupy as cp
 import numpy as np
@@ -51,13 +72,15 @@ print("NumPy:", np.prod(x.get(), axis=0)[0, :4])
 # .. try-it::
 #
 #    Take factors from 0 to 1, ``x = cp.random.random((64, 512, 512))``. Now ``np.allclose(out.get(), 0)`` is
-#    true: next to nothing is left of the products, and a kernel that only writes zeros would pass this
-#    check. If all 4096 layers were equal, :measured:`void_zero` of such products would be exactly 0, and all
-#    but :measured:`void_left` would be 0 to six decimals.
+#    true: next to nothing is left of the products, and a kernel that only writes zeros would pass this check.
+#    So test products with factors near 1.
 #
-# So a check of products needs factors near 1. Those that are timed here are powers of two, and their
-# exponents are multiples of 1/32 768. The sum of the exponents says what each product must be, without a
-# single multiplication.
+# .. dropdown:: How the results were checked
+#
+#    With 4096 layers of factors from 0 to 1, :measured:`void_zero` of the products would be exactly 0, and
+#    all but :measured:`void_left` would be 0 to six decimals. The factors that are timed here are powers of
+#    two, and their exponents are multiples of 1/32 768. The sum of the exponents says what each product must
+#    be, without a single multiplication.
 
 # %%
 
@@ -90,32 +113,29 @@ _ = gg.fact(
 )
 
 # %%
-# A variable holds the product in a register
-# ------------------------------------------
+# The cure: a variable, and one store at the end
+# ----------------------------------------------
 #
-# A variable of a kernel lives in a :term:`register`, if there are enough of them. The product is stored once,
-# at the end:
+# A variable of a kernel lives in a :term:`register`, as long as there are enough of them.
 #
-# .. rung:: in_register
-#    :counter: occupancy
+# .. kernel:: gpuguide.topics.registers.kernels
+#    :names: in_register
 
 out[:] = 0
 in_register[blocks_per_grid, threads_per_block](x, out)
 print("GPU:  ", out[0, :4])
 
 # %%
-# The slides that this experiment comes from promise more of it, :claimed:`s4_register`
-# (:doc:`Then and now </practice/then_and_now>`). Here it is
-# :measured:`product[in_register, 4096].speedup(as_is)`, although fewer warps are resident now, of which more
-# below. What was it that cost so much? The first kernel looks as if it read ``out`` in every turn of the
-# loop, multiplied, and wrote it back.
+# It reaches :measured:`product[in_register, 4096].share` of the memory's speed, where the first kernel
+# reaches :measured:`product[as_is, 4096].share`.
 
 # %%
-# volatile, and fewer stores: what the array costs
-# ------------------------------------------------
+# Why the array costs so much: the stores
+# ---------------------------------------
 #
-# In fact it does not read ``out`` at all. The compiler knows what it has just stored there, and keeps the
-# product in a register, too. In CUDA C++ ``volatile`` forbids that: every read and every write must happen.
+# The first kernel looks as if it read ``out`` in every step of the loop, multiplied, and wrote it back. In
+# fact it never reads it: the compiler knows what it has just stored, and keeps the product in a register,
+# too. What it may not leave out are the stores. In CUDA C++, ``volatile`` demands the reads as well:
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: as_is_source, volatile_source
@@ -127,44 +147,9 @@ cp.RawKernel(volatile_source, "product")(blocks, (512,), (x, out, n_layers, n))
 print("GPU:  ", out[0, :4])
 
 # %%
-# The first two rows of the table show what that costs. The kernels of the other two have a variable, and load
-# one factor at a time; they differ only in how many products they store.
-#
-# .. list-table:: 4096 layers in CUDA C++
-#    :header-rows: 1
-#
-#    * - in the loop
-#      - sectors written to L2
-#      - time
-#    * - read and written (``volatile``)
-#      - :measured:`product[volatile, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[volatile, 4096].time`
-#    * - written
-#      - :measured:`product[cpp, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[cpp, 4096].time`
-#    * - every eighth written
-#      - :measured:`product[eighth, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[eighth, 4096].time`
-#    * - not written
-#      - :measured:`product[one_load, 4096].counter(l2_write_sectors)`
-#      - :measured:`product[one_load, 4096].time`
-#
-# Four products fill a sector, so the stores of the first two rows come to 268 million sectors. We think that
-# the counter shows half as many again because stores to the farther half of the L2 cache pass through both
-# halves. :evidence:`opinion`
-#
-# Reading the product back costs little. :evidence:`variant volatile` Without the stores, the kernel takes far
-# less time. :evidence:`variant one_load` And yet stores are fast: alone,
-# :measured:`product[cpp, 4096].work(stores)` take :measured:`stores_alone`. All products together are 2 MB,
-# which stay in the L2 cache, and memory moves :measured:`product[cpp, 4096].counter(dram_bytes)` with the
-# stores or without.
-#
-# It is the loads that take longer. A turn of the loop with a load takes :measured:`turn_without`, and one
-# with a load and a store :measured:`turn_with`. The warps wait
-# :measured:`product[cpp, 4096].counter(stall_cycles)` clock cycles per instruction for what they load,
-# instead of :measured:`product[one_load, 4096].counter(stall_cycles)`. :evidence:`counter stall_cycles` We
-# have not found out why a store slows down the load that follows it. With a store in every eighth turn, it
-# hardly shows.
+# With the reads it takes :measured:`product[volatile, 4096].time`, hardly more than without them,
+# :measured:`product[cpp, 4096].time`. :evidence:`variant volatile` Without the stores, the same loop takes
+# :measured:`product[one_load, 4096].time`. :evidence:`variant one_load`
 #
 # .. drawing:: registers
 #
@@ -172,16 +157,52 @@ print("GPU:  ", out[0, :4])
 #     memory, and the product goes from the multiprocessor to the L2 cache. Below, factors come from memory,
 #     and the product stays in a register; one store at the end goes to the L2 cache.
 #
+# .. dropdown:: Stores are fast, so what takes so long?
+#
+#    .. list-table:: 4096 layers in CUDA C++
+#       :header-rows: 1
+#
+#       * - in the loop
+#         - sectors written to L2
+#         - time
+#       * - read and written (``volatile``)
+#         - :measured:`product[volatile, 4096].counter(l2_write_sectors)`
+#         - :measured:`product[volatile, 4096].time`
+#       * - written
+#         - :measured:`product[cpp, 4096].counter(l2_write_sectors)`
+#         - :measured:`product[cpp, 4096].time`
+#       * - every eighth written
+#         - :measured:`product[eighth, 4096].counter(l2_write_sectors)`
+#         - :measured:`product[eighth, 4096].time`
+#       * - not written
+#         - :measured:`product[one_load, 4096].counter(l2_write_sectors)`
+#         - :measured:`product[one_load, 4096].time`
+#
+#    Alone, :measured:`product[cpp, 4096].work(stores)` take :measured:`stores_alone`. All products together
+#    are 2 MB, which stay in the L2 cache, and memory moves
+#    :measured:`product[cpp, 4096].counter(dram_bytes)` with the stores or without.
+#
+#    It is the loads that take longer. A step of the loop with a load takes :measured:`turn_without`, and one
+#    with a load and a store :measured:`turn_with`. The warps wait
+#    :measured:`product[cpp, 4096].counter(stall_cycles)` clock cycles per instruction for what they load,
+#    instead of :measured:`product[one_load, 4096].counter(stall_cycles)`. :evidence:`counter stall_cycles`
+#    We have not found out why a store slows down the load that follows it. With a store in every eighth step,
+#    it hardly shows.
+#
+#    Four products fill a sector, so the stores of the first two rows come to 268 million sectors. We think
+#    that the counter shows half as many again because stores to the farther half of the L2 cache pass through
+#    both halves. :evidence:`opinion`
+#
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: one_load_source, eighth_source, stores_source
 #    :fold: One load at a time, and stores alone
 
 # %%
-# __restrict__: a promise instead of a variable
-# ---------------------------------------------
+# In C++, __restrict__ does it too
+# --------------------------------
 #
-# Why does the compiler not leave the stores out by itself? ``out`` might point into ``x``. Then the next
-# factor would be what was just stored. The programmer knows better, and in C++ can say so with one word:
+# Why does the compiler not leave the stores out by itself? ``out`` might point into ``x``, and then the next
+# factor would be what was just stored. In C++ you can promise that it does not:
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: restrict_source
@@ -191,20 +212,19 @@ cp.RawKernel(restrict_source, "product")(blocks, (512,), (x, out, n_layers, n))
 print("GPU:  ", out[0, :4])
 
 # %%
-# Now it takes :measured:`product[restrict, 4096].time`. If the promise is broken, results are wrong without a
+# This takes :measured:`product[restrict, 4096].time`. If the promise is broken, results are wrong without a
 # warning. Numba has no such word, so in Python a variable is the only way.
 
 # %%
-# At most 32 registers per thread, or some threads have to wait
-# -------------------------------------------------------------
+# At most 32 registers per thread
+# -------------------------------
 #
-# ``cp.prod(x, axis=0)`` takes :measured:`product[cupy, 4096].time`, and our kernel with its variable takes
-# about as long. What is missing? A multiprocessor has 65 536 registers and room for 2048 threads. That makes
-# 32 for each thread; if a kernel takes more, fewer threads fit. Each index of an array takes registers, for
-# its stride. So let rows and columns share one index:
+# A multiprocessor has 65 536 registers and room for 2048 threads, which makes 32 for each thread. A kernel
+# that takes more leaves room for fewer threads, and the last blocks begin when others have ended. Each index
+# of an array takes registers, for its stride. So let rows and columns share one index:
 #
-# .. rung:: one_index
-#    :counter: occupancy
+# .. kernel:: gpuguide.topics.registers.kernels
+#    :names: one_index
 
 out[:] = 0
 one_index[(out.size + 255) // 256, 256](x.reshape(len(x), -1), out.reshape(-1))
@@ -213,27 +233,27 @@ for kernel in (in_register, one_index):
     print(max(kernel.get_regs_per_thread().values()), "registers per thread")
 
 # %%
-# With 512 x 512 products, all threads fit onto this GPU at once if none takes more than 32 registers.
-# Otherwise the last blocks begin when others have ended, with most of the GPU idle. That is a part of the
-# gain: with two indices and a limit, ``@cuda.jit(max_registers=32)``, the product reaches
-# :measured:`product[fewer_registers, 4096].share` of the memory's rate, with one index
-# :measured:`product[one_index, 4096].share`, and with neither :measured:`product[in_register, 4096].share`.
-# :evidence:`variant fewer_registers` We think that the rest comes from fewer instructions,
-# :measured:`product[one_index, 4096].counter(instructions)` instead of
-# :measured:`product[in_register, 4096].counter(instructions)`. :evidence:`opinion` And a limit has a price: a
-# kernel that needs more registers than it may have keeps values in memory, which is called :term:`spilling`.
+# Now all threads fit onto this GPU at once, and the product reaches
+# :measured:`product[one_index, 4096].share` of the memory's speed. The quick way is a limit,
+# ``@cuda.jit(max_registers=32)``: with two indices as before, that is
+# :measured:`product[fewer_registers, 4096].share`. :evidence:`variant fewer_registers` But a kernel that
+# needs more registers than it may have keeps values in memory, which is called :term:`spilling`.
+#
+# .. dropdown:: Where the rest of the gain comes from
+#
+#    With one index the GPU executes :measured:`product[one_index, 4096].counter(instructions)` instructions
+#    instead of :measured:`product[in_register, 4096].counter(instructions)`, and we think that this is the
+#    rest of the gain. :evidence:`opinion`
 
 # %%
-# Two factors per load
-# --------------------
+# The last bit: two factors per load
+# ----------------------------------
 #
 # Finally, let each thread take two neighbouring places, and load 16 bytes at once. That makes half as many
 # threads with twice as many bytes each.
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: pairs_source
-#
-# .. rung:: pairs
 
 n_pairs = np.int32(out.size // 2)  # an even number of places
 out[:] = 0
@@ -243,40 +263,11 @@ cp.RawKernel(pairs_source, "product")(
 print("GPU:  ", out[0, :4])
 
 # %%
-# Result: as fast as the memory
-# -----------------------------
+# This reaches :measured:`product[pairs, 4096].share` of the memory's speed: each number is read once, and the
+# memory is the limit. ``cp.prod(x, axis=0)`` needs one line for :measured:`product[cupy, 4096].share`.
 
 # draw
-from gpuguide.charts.shapes import plot_dots
-
-labels = {
-    "pairs": "two per load, C++",
-    "restrict": "__restrict__, C++",
-    "one_index": "a variable, one index",
-    "fewer_registers": "at most 32 registers",
-    "in_register": "a variable",
-    "one_load": "one load a turn, C++",
-    "cupy": "cp.prod",
-    "eighth": "eighth stored, C++",
-    "as_is": "output array",
-    "cpp": "output array, C++",
-    "volatile": "volatile, C++",
-}
 n = results.sizes[-1]
-_ = plot_dots(
-    {label: results.time(name, n) for name, label in labels.items()},
-    "time of 4096 layers",
-)
-
-# %%
-# .. finding::
-#
-#    With two factors per load the product reaches :measured:`product[pairs, 4096].share` of the memory's
-#    rate, with ``__restrict__`` :measured:`product[restrict, 4096].share`, in Numba
-#    :measured:`product[one_index, 4096].share`. As it was first written, it reaches
-#    :measured:`product[as_is, 4096].share`.
-
-# draw
 for name, variant in (("turn_with", "cpp"), ("turn_without", "one_load")):
     seconds = results.time(variant, n).value / n
     gg.fact(name, seconds, unit="s", note=f"time of {variant} / layers")
@@ -290,13 +281,19 @@ gg.claim(results, "in_register", faster_than="as_is", at=n, by=1.5)
 gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 
 # %%
-# Now the memory is the limit, and each number is read once.
-#
 # .. results:: product
 #
 # .. kernel:: gpuguide.topics.registers.study
 #    :names: launch_source, pairs, one_index, fewer_registers, limited, stores
 #    :fold: The launches, and how stores are counted
+
+# %%
+# .. remember::
+#
+#    - Carry running results in a variable, and store once: that is
+#      :measured:`product[in_register, 4096].speedup(as_is)` as fast here.
+#    - Look at ``kernel.get_regs_per_thread()``: up to 32, all threads of a full GPU run at once.
+#    - Test a product with factors near 1, or zeros will pass.
 
 # %%
 # Your turn: carry values along
@@ -310,5 +307,5 @@ gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 # Next
 # ----
 #
-# Onward: :doc:`Streams </gallery/concurrency/streams>`, on several kernels at once. Sideways: :doc:`Launch
-# sizes </gallery/first_kernels/launch_sizes>`, on threads that fit, and bytes in flight.
+# Next: :doc:`streams </gallery/concurrency/streams>`, on several kernels at once. See also: :doc:`threads and
+# blocks </gallery/first_kernels/launch_sizes>`, on threads that fit, and bytes in flight.

@@ -1,27 +1,55 @@
 """
-Divergence
-==========
+Divergence: keep warps busy
+===========================
 
-What happens when the threads of a warp want different things?
+What does it cost when the threads of a warp go different ways?
 """
 # %%
-# All 32 threads of a warp wait for the slowest: where they look for the smallest divisors of 2\ :sup:`22`
-# numbers, a thread has work in :measured:`active_divisors_in_order` of its warp's steps. Sorted by cost, the
-# kernel would be :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. Regrouped at each stage, it
-# is :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast.
+# A warp takes as long as the slowest of its 32 threads, so give neighbouring threads work of equal length. A
+# search for smallest divisors is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast with numbers
+# of equal cost side by side.
 #
-# .. rungs:: divisors
-#    :at: 2**12, 2**18, 2**22
-#    :beside: shuffled, by_cost
+# .. headline:: The same 256 numbers: in order most threads wait, sorted hardly any
+#
+# .. drawn:: divergence
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import GRID, INK, KERNEL, describe, style
+#
+#     number = np.arange(4_000_000, 4_000_256)
+#     odd = np.arange(3, 2000, 2)
+#     divides = number[:, None] % odd == 0
+#     first = np.where(divides.any(axis=1), odd[divides.argmax(axis=1)], 2000)
+#     steps = np.where(number % 2 == 0, 1, first // 2)
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.9))[1]
+#         words = []
+#         for left, name, taken in ((0, "in order", steps), (1150, "sorted", np.sort(steps)[::-1])):
+#             warps = taken.reshape(8, 32)
+#             longest = warps.max(axis=1)
+#             for values, colour in ((longest[:, None] + 0 * warps, GRID), (warps, KERNEL)):
+#                 ends = np.hstack([left + values, np.full((8, 3), left)]).ravel()
+#                 ax.stairs(ends, orientation="horizontal", baseline=left, fill=True, color=colour)
+#             ax.text(left, -8, f"{name}: {longest.sum():,} steps", color=INK, fontsize=12)
+#             words.append(f"{name} {longest.sum():,} steps")
+#         ax.text(1300, 130, "a thread works", color=KERNEL, fontsize=12)
+#         ax.text(1300, 165, "it waits for its warp", fontsize=12)
+#         ax.set(ylim=(282, -30), xlim=(-5, 2160))
+#         ax.axis("off")
+#         describe(
+#             ax,
+#             "Bars for 256 threads in eight warps, in order and sorted by cost. In order, a few threads of "
+#             f"each warp work for long and the others wait. All warps together: {', '.join(words)}.",
+#         )
 
 # %%
 # A warp waits for its slowest thread
 # -----------------------------------
 #
 # A GPU issues an instruction for a whole warp, 32 neighbouring threads. Where an ``if`` divides them, the
-# warp walks through one side and then through the other. On each, the threads that do not belong there wait:
-# that is :term:`branch divergence`. A loop asks the same question at every turn: stay or leave? Threads that
-# leave early wait for those that stay.
+# warp walks through one side and then through the other, and on each side the other threads wait. This is
+# :term:`branch divergence`. A loop does the same: threads that leave it early wait for those that stay.
 #
 # .. drawing:: divergence
 #
@@ -29,9 +57,10 @@ What happens when the threads of a warp want different things?
 #     wait, then the other way round. Grouped, each of two warps walks through a single side and nobody waits.
 #     In a loop with turns of different number all wait for the longest.
 #
-# Here each thread looks for the smallest divisor of a number. Even numbers are done at once. For a prime, the
-# thread tries all odd numbers up to the square root. Each try is a step, and steps can be counted without a
-# clock: the last line of the output tells how many of them have work for a thread.
+# In this example, each thread looks for the smallest divisor of a number. Even numbers are done at once. For
+# a prime, the thread tries all odd numbers up to the square root. The last line of the output counts how
+# many of a warp's steps have work for a thread; no clock is needed for that. Up to four million numbers, it
+# is :measured:`active_divisors_in_order`.
 #
 # .. rung:: in_order
 
@@ -82,8 +111,8 @@ print(f"a thread has work in {warps.mean() / warps.max(axis=1).mean():.0%} of th
 # %%
 # .. try-it::
 #
-#    Write ``warps = np.sort(tries).reshape(-1, 32)``. The same work, dealt out to warps of equals, keeps
-#    nearly all threads busy. Then put ``np.random.permutation`` in the place of ``np.sort``.
+#    Write ``warps = np.sort(tries).reshape(-1, 32)``: the same work in warps of equals keeps nearly all
+#    threads busy. Then put ``np.random.permutation`` in the place of ``np.sort``.
 
 # %%
 
@@ -93,36 +122,36 @@ from gpuguide.topics.divergence.kernels import by_cost, regrouped, regrouped_oft
 from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 
 # %%
-# Sorted by cost: warps of equals
-# -------------------------------
+# If you know the cost: sort by it
+# --------------------------------
 #
-# Suppose that the cost of each number were known. Then a list could name the most expensive numbers first.
-# Here the costs come from the first run, and making the list is not timed.
+# If the cost of each number is known, a list can name the most expensive numbers first, and thread ``k``
+# takes the ``k``-th of the list. The costs here come from the first run, and making the list is not timed.
 #
 # .. rung:: by_cost
+#    :beside:
 
 order = cp.asarray(np.argsort(-tries).astype(np.int32))
 by_cost[512, 128](order, divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
-# With 2\ :sup:`22` numbers in order, the warps take :measured:`steps_divisors_in_order` the steps that they
-# take here, and the clock agrees: sorted by cost, the kernel is
-# :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. :evidence:`count warp_steps` In a random
-# order a thread has work in :measured:`active_divisors_shuffled` of the steps, and the kernel takes
-# :measured:`divisors[shuffled, 2**22].time`.
+# The clock follows the count: in order, the warps take :measured:`steps_divisors_in_order` the steps, and
+# sorted, the kernel is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast.
+# :evidence:`count warp_steps` So count before you write another kernel: a few lines of NumPy on the host
+# tell what there is to gain.
 #
 # .. kernel:: gpuguide.topics.divergence.warp_steps
 #    :names: warp_steps, active_share
 #    :fold: How warp steps are counted
 
 # %%
-# Regrouped through shared memory
-# -------------------------------
+# If you do not know the cost: regroup in the block
+# -------------------------------------------------
 #
-# Nobody knows the cost beforehand. But a block can find out as it goes. It tries the divisors up to 31 first,
-# and notes in :term:`shared memory` which numbers are still open. Then it deals this list out to its threads,
-# so that no even number holds a place in a warp of primes.
+# Often nobody knows the cost beforehand, but a block can find out as it goes. It tries the divisors up to 31
+# first, and notes in :term:`shared memory` which numbers are still open. Then it deals this list out to its
+# threads, so that no even number holds a place in a warp of primes.
 #
 # .. rung:: regrouped
 
@@ -130,14 +159,13 @@ regrouped[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
 # %%
-# Regrouped at every stage
-# ------------------------
+# What is open after the first stage still differs: one number is divisible by 37, another is a prime. So the
+# block can stop and deal out again after the divisors up to 127, up to 511, and so on. That is
+# :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in order.
 #
-# The numbers that are open after the first stage still differ: one is divisible by 37, another is a prime. So
-# the block can stop and deal out again after the divisors up to 127, up to 511, and so on. Each stage writes
-# the list of the next.
-#
-# .. rung:: regrouped_often
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: regrouped_often
+#    :fold: Regrouped at each stage
 
 regrouped_often[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
@@ -164,24 +192,16 @@ for name, steps in (
 results = smallest_divisor.divisors.run()
 
 # %%
+# .. headline:: Regrouping pays for millions of numbers, and costs time for few
 
 # draw
 gg.plot_time(results, variants=["in_order", "regrouped", "regrouped_often", "by_cost"])
 
 # %%
-# .. finding::
-#
-#    At 2\ :sup:`22` numbers, the kernel takes :measured:`divisors[in_order, 2**22].time` in order,
-#    :measured:`divisors[regrouped, 2**22].time` regrouped once,
-#    :measured:`divisors[regrouped_often, 2**22].time` regrouped at each stage, and
-#    :measured:`divisors[by_cost, 2**22].time` sorted by cost. At 2\ :sup:`12`, in order takes
-#    :measured:`divisors[in_order, 2**12].time`, sorted by cost :measured:`divisors[by_cost, 2**12].time`, and
-#    regrouped once :measured:`divisors[regrouped, 2**12].time`.
-#
-# With 2\ :sup:`12` numbers, all warps are on the GPU at once. We think that the kernel then takes about as
-# long as its slowest warp, in order or sorted. :evidence:`opinion` Regrouped, these numbers are work for two
-# blocks only, and each thread has 16 of them. In order beats both up to 2\ :sup:`18` numbers. The steps of
-# the regrouped kernels are not counted: they depend on which thread is the first to write to a list.
+# With a few thousand numbers there is nothing to gain: plain order takes
+# :measured:`divisors[in_order, 2**12].time`, and regrouping :measured:`divisors[regrouped, 2**12].time`. All
+# warps are on the GPU at once then, so we think that the kernel takes as long as its slowest warp, and
+# regrouped numbers are work for two blocks only. :evidence:`opinion`
 #
 # .. results:: divisors
 
@@ -194,19 +214,19 @@ gg.claim(results, "in_order", faster_than="regrouped", at=2**12, by=4)
 gg.claim(results, "in_order", faster_than=["regrouped", "regrouped_often"], at=2**18)
 
 # %%
-# A branch with two long sides
-# ----------------------------
+# A branch with two long sides: group the kinds
+# ---------------------------------------------
 #
 # In the next kernel, elements are of two kinds, and each kind has a recipe of 128 rounds. Three lists deal
 # the same elements out: **mixed**, as they lie; **by warp**, 32 of one kind, then 32 of the other; and
 # **grouped**, first all of one kind.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: shift_recipe, turn_recipe
-#    :fold: The two recipes
+#    :names: branch
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: branch
+#    :names: shift_recipe, turn_recipe
+#    :fold: The two recipes
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: both_sides, group
@@ -225,20 +245,18 @@ for name, chosen in (("mixed", mixed), ("by_warp", by_warp), ("grouped", grouped
 recipes = two_recipes.recipes.run()
 
 # %%
-# Mixed, :measured:`active_mixed` of a warp's threads are active, by warp and grouped
-# :measured:`active_by_warp`. So warps need half the steps, and the clock agrees: by warp is
-# :measured:`recipes[by_warp, 2**22].speedup(mixed)` as fast as mixed, and grouped is no faster than that.
-# :evidence:`count warp_steps` In all three orders, half of the threads go either way. What matters is who
-# shares a warp.
+# By warp is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as fast as mixed, and grouped no faster than
+# that: mixed, half of a warp's threads wait on each side. :evidence:`count warp_steps` Half of all threads go
+# either way in each of the three lists, so what matters is who shares a warp.
 #
 # .. results:: recipes
 
 # %%
-# A short branch becomes a select
-# -------------------------------
+# A short branch costs nothing
+# ----------------------------
 #
-# Where a side is only an instruction or two, the compiler can do without the branch. These are the lines of a
-# kernel's :term:`PTX` that branch or select.
+# Where a side is only an instruction or two, leave the ``if`` as it is: the compiler does without the branch.
+# These are the lines of a kernel's :term:`PTX` that branch or select.
 
 
 @cuda.jit
@@ -259,32 +277,32 @@ for line in ptx.splitlines():
         print(line.strip())
 
 # %%
-# The branch is the guard of the index, and only the warp in which the array ends can part there. The inner
-# ``if`` has become ``selp``, a select: every thread computes both values and keeps one. A select has no
-# sides, so nobody waits.
-#
-# With two long sides, every thread pays for both. Both recipes and then a choice take
-# :measured:`recipes[both_sides, 2**22].time`, about as long as the branch with mixed warps. With warps that
-# agree, the branch takes :measured:`recipes[by_warp, 2**22].time`.
+# The one branch, ``bra``, is the guard of the index, and only the last warp of the array can part there. The
+# inner ``if`` has become ``selp``, a select: every thread computes both values and keeps one, so nobody
+# waits. With two long sides that is no help: to compute both recipes and then choose takes as long as the
+# branch with mixed warps.
 
 # %%
-# Independent thread scheduling
-# -----------------------------
+# Threads that have parted: call syncwarp before they meet
+# --------------------------------------------------------
 #
-# Since the generation called Volta, the two sides of a divided warp may take turns. NVIDIA calls this
-# :term:`independent thread scheduling`, and :doc:`How a GPU works </start/how_a_gpu_works>` says what it is
-# good for. It does not make divergence cheaper: at any time the warp issues for one of its paths. But threads
-# that have parted need not be together again right after the branch. Where a warp's threads exchange values
-# through shared memory, call ``cuda.syncwarp()`` first.
+# Since the generation called Volta, each thread of a warp has a program counter of its own. The two sides of
+# a branch can take turns, so a thread can wait for another one of its warp without blocking it forever.
+# NVIDIA calls this `independent thread scheduling
+# <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#independent-thread-scheduling>`__.
+#
+# It does not make divided warps faster: at any time, only one side gets its instructions. And threads that
+# have parted need not be together again on the next line. Where they exchange values through shared memory,
+# call ``cuda.syncwarp()`` first, which brings them together.
 
 # %%
-# Result: sort only where neighbours differ
-# -----------------------------------------
+# Where neighbours agree, leave them in order
+# -------------------------------------------
 #
-# The Mandelbrot set is work of another shape. A pixel stands for a complex number c. Its thread repeats
+# The Mandelbrot set is work of another shape. A pixel stands for a complex number c, and its thread repeats
 # z = z\ :sup:`2` + c until z has left the circle of radius 2, for at most 256 steps. Most neighbours take
-# about as many. A warp can get its pixels in **rows** of 32, in **tiles** of 8 columns and 4 rows,
-# **shuffled**, or **by steps**, as if those were known.
+# about as many. The pixels of a warp can be 32 neighbours of a **row**, a **tile** of 8 columns and 4 rows,
+# **shuffled**, or sorted **by steps**, as if those were known.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: steps_inside, one_pixel
@@ -309,56 +327,75 @@ for name, pixels in lists.items():
 escape = mandelbrot.escape.run()
 
 # %%
+# .. headline:: Only warps on the edge of the Mandelbrot set wait
 
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.charts.style import SERIES, describe
+from gpuguide.charts.style import describe
+from gpuguide.topics.divergence.mandelbrot import escape_reference
 
-orders = {"divisors": ("by_cost", "in_order", "shuffled")}
-orders["escape"] = ("by_steps", "tiles", "rows", "shuffled")
-measured = {}
-for work, (best, *others) in orders.items():
-    study, size = {"divisors": (results, 2**22), "escape": (escape, 1024**2)}[work]
-    measured[f"{work}_{best}"] = 1
-    measured |= {
-        f"{work}_{each}": study.speedup(best, each, size).value for each in others
-    }
-_, ax = plt.subplots()
-for marker, colour, label, values in (
-    (
-        "o",
-        SERIES[0],
-        "steps of warps, counted",
-        [facts[f"steps_{name}"].value for name in measured],
-    ),
-    ("D", SERIES[1], "time, measured", list(measured.values())),
-):
-    ax.plot(values, range(len(values)), marker, color=colour, label=label, ls="")
-names = [name.replace("escape", "pixels").replace("_", ", ", 1) for name in measured]
-ax.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-ax.set(xlabel="times those of the best order", xlim=(0, None))
-ax.legend(loc="upper right")
-in_order, rows = measured["divisors_in_order"], measured["escape_rows"]
+steps = escape_reference(1024**2).reshape(1024, 1024)
+warps = steps.reshape(1024, 32, 32)
+waiting = 1 - warps.mean(axis=2) / warps.max(axis=2)
+_, ax = plt.subplots(figsize=(7.2, 3.7))
+ax.imshow(np.log(steps[::4, ::4]), cmap="magma", extent=(0, 1, 0, 1))
+ax.imshow(
+    waiting.reshape(256, 4, 32).mean(axis=1),
+    cmap="magma",
+    extent=(1.05, 2.05, 0, 1),
+    interpolation="nearest",
+    vmin=0,
+    vmax=1,
+)
+ax.text(0, 1.04, "steps of each pixel")
+ax.text(1.05, 1.04, "share of a row's warp that waits")
+ax.set(xlim=(0, 2.05), ylim=(0, 1.12))
+ax.axis("off")
 describe(
     ax,
-    f"Steps and time of {len(names)} orders, as multiples of those of the best order; divisors in order take "
-    f"{in_order:.0f} times as long, pixels in rows {rows:.1f} times.",
+    "Two pictures of the Mandelbrot set. Left, the steps of each pixel: many inside of the set, few outside. "
+    "Right, how many threads of each warp of 32 pixels wait: bright along the edge of the set only.",
 )
 
 # %%
-# .. finding::
+# In rows, a thread has work in :measured:`active_escape_rows` of its warp's steps, so sorting can gain
+# little: pixels by steps take :measured:`escape[by_steps, 1024**2].time`, and rows
+# :measured:`escape[rows, 1024**2].time`. Shuffled pixels take :measured:`escape[shuffled, 1024**2].time`.
 #
-#    For divisors, steps and time agree: in order takes :measured:`steps_divisors_in_order` the steps of the
-#    best order, which is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. For pixels, rows
-#    take only :measured:`steps_escape_rows` the steps of the best.
+# .. dropdown:: Do counted steps foretell the time?
 #
-# In rows, a thread has work in :measured:`active_escape_rows` of the steps, in tiles in
-# :measured:`active_escape_tiles`. So sorting can gain little. Shuffled, the warps take
-# :measured:`steps_escape_shuffled` the steps of the best order. By the clock the difference is smaller:
-# sorted pixels are :measured:`escape[by_steps, 1024**2].speedup(shuffled)` as fast as shuffled ones. What
-# makes up the rest is not measured here. There is work around the steps, and sorted warps are not equally
-# long.
+#    For divisors they do. For pixels, shuffled warps take :measured:`steps_escape_shuffled` the steps of the
+#    best order, and :measured:`escape[by_steps, 1024**2].speedup(shuffled)` the time. What makes up the rest
+#    is not measured here: there is work around the steps, and sorted warps are not equally long.
+#
+#    .. drawn:: divergence
+#
+#        import matplotlib.pyplot as plt
+#
+#        from gpuguide.charts.style import describe
+#
+#        orders = {"divisors": ("by_cost", "in_order", "shuffled")}
+#        orders["escape"] = ("by_steps", "tiles", "rows", "shuffled")
+#        counted, timed = {}, {}
+#        for work, (best, *others) in orders.items():
+#            study, size = {"divisors": (results, 2**22), "escape": (escape, 1024**2)}[work]
+#            for name in (best, *others):
+#                label = f"{work.replace('escape', 'pixels')}, {name.replace('_', ' ')}"
+#                counted[label] = facts[f"steps_{work}_{name}"].value
+#                timed[label] = study.speedup(best, name, size).value if name != best else 1.0
+#        ax = plt.subplots(figsize=(7.2, 3.4))[1]
+#        for values, marker, words in ((counted, "o", "steps of warps, counted"), (timed, "D", "time")):
+#            ax.plot([*values.values()], [*values], marker, label=words, ls="")
+#        ax.invert_yaxis()
+#        ax.set(xlabel="times those of the best order", xlim=(0, None))
+#        ax.legend(loc="lower right")
+#        describe(
+#            ax,
+#            f"Steps and time of {len(counted)} orders, as multiples of those of the best order. Divisors in "
+#            f"order take {timed['divisors, in order']:.0f} times as long, pixels in rows "
+#            f"{timed['pixels, rows']:.1f} times.",
+#        )
 #
 # .. results:: escape
 
@@ -372,17 +409,22 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 # When sorting costs more than waiting
 # ------------------------------------
 #
-# A list must be made and read, and the elements it names may lie apart in memory. If the two recipes are
-# grouped at each call, 2\ :sup:`22` elements take :measured:`recipes[group_first, 2**22].time`. With a list
-# that exists they take :measured:`recipes[grouped, 2**22].time`, and mixed
-# :measured:`recipes[mixed, 2**22].time`. At 2\ :sup:`12` elements there is nothing to gain: mixed takes
-# :measured:`recipes[mixed, 2**12].time`, and a list that exists makes it no faster. Grouping at each call
-# takes :measured:`recipes[group_first, 2**12].time` on the GPU, and Python needs
-# :measured:`recipes[group_first, 2**12].launch` to launch its parts, instead of
-# :measured:`recipes[mixed, 2**12].launch`.
+# A list must be made and read, and the elements that it names may lie apart in memory. To group the two
+# recipes at each call takes :measured:`recipes[group_first, 2**22].time` for four million elements, grouping
+# included, instead of :measured:`recipes[mixed, 2**22].time`. For four thousand it takes
+# :measured:`recipes[group_first, 2**12].time` instead of :measured:`recipes[mixed, 2**12].time`.
 #
 # Look for divergence in long loops first. We think that a kernel that waits for memory most of the time
 # hardly notices a branch. :evidence:`opinion`
+
+# %%
+# .. remember::
+#
+#    - Give the 32 threads of a warp work of equal length; here that is up to
+#      :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. A short ``if`` is free.
+#    - Count on the host first: the longest thread of each warp, against the average.
+#    - Sort only long work whose neighbours differ, and call ``cuda.syncwarp()`` before threads of a warp
+#      exchange values.
 
 # %%
 # Your turn: even and odd places
@@ -397,6 +439,6 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 # Next
 # ----
 #
-# Onward: :doc:`Exercises </practice/puzzles>`, with more kernels to mend, each with a check. Sideways:
-# :doc:`Numba's types </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands around so many
+# Next: :doc:`Exercises </practice/puzzles>`, with more kernels to mend, each with a check. See also:
+# :doc:`types in kernels </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands around so many
 # numbers here.

@@ -1,30 +1,45 @@
 """
-Numba's types
-=============
+Types: keep kernels in 32 bits
+==============================
 
-What do Python's 64-bit numbers cost in a kernel?
+Why does a kernel on float32 arrays compute in float64, and how do you stop it?
 """
 # %%
-# Put ``np.float32`` around the constants of a kernel on ``float32`` arrays, or it computes in ``float64``:
-# for 2\ :sup:`26` elements it takes :measured:`level[python_floats, 2**26].time` with two Python floats and
-# :measured:`level[float32_only, 2**26].time` without. GPUs with 1/32 or 1/64 of the units for ``float64``
-# pay far more.
+# Put ``np.float32`` around every constant of a kernel on ``float32`` arrays. With plain Python floats it
+# computes in ``float64``, which takes :measured:`level[float32_only, 2**26].speedup(python_floats)` as
+# long here, and far longer on graphics cards. Nothing warns you.
 #
-# .. rungs:: level
-#    :at: 2**12, 2**21, 2**26
+# .. headline:: float32 constants are the cure; rounding each result makes it worse
+#
+# .. drawn:: numba_types
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import KERNEL, describe, style
+#
+#     names = ("python_floats", "rounded_steps", "float32_only")
+#     labels = ("Python floats", "each step rounded", "float32 constants")
+#     times = [results.time(name, 2**26) for name in names]
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 1.7))[1]
+#         for row, time in enumerate(times):
+#             ax.barh(row, time.value, 0.6, color=KERNEL)
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.set_yticks(range(3), labels)
+#         ax.set(xlim=(0, 1.25 * times[1].value), xticks=[], ylim=(2.5, -0.5))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in zip(labels, times, strict=True))
+#         describe(ax, f"Time of three kernels for 2**26 patients. {words}.")
 
 # %%
-# Type inference: the wider type wins
-# -----------------------------------
+# The wider type wins
+# -------------------
 #
 # Before Numba compiles a kernel, it gives each variable one type, which is called :term:`type inference`. An
-# element has the type of its array. A number typed into the code has Python's type, and Python's floats have
-# 64 bits. Where two types meet, the wider one wins: ``float32`` plus a Python float is ``float64``.
-#
-# A variable has one type in the whole kernel, so a single constant can spread to all of it. Nothing warns
-# you: a result that goes into a ``float32`` array is rounded to 32 bits without a word. A function under
-# ``@vectorize`` is no different: with ``float32(float32)`` as its signature, ``x * 0.5 + 0.25`` is computed
-# in ``float64`` and rounded at the end. Write ``np.float32(0.5)`` there, too.
+# element has the type of its array, and a number typed into the code has Python's type, where floats have 64
+# bits. Where two types meet, the wider one wins: ``float32`` plus a Python float is ``float64``. The result
+# that goes into a ``float32`` array is rounded without a word.
 #
 # .. drawing:: numba_types
 #
@@ -34,10 +49,8 @@ What do Python's 64-bit numbers cost in a kernel?
 #     way.
 #
 # The kernel below works out how much of a drug a patient has in the blood after 128 doses of 2.5 units, when
-# a share ``kept`` remains from each dose to the next. Its :term:`PTX`, the compiler's output, shows which
-# types it works in.
-#
-# .. rung:: python_floats
+# a share ``kept`` remains from each dose to the next. Look for ``f64`` in its :term:`PTX`, the compiler's
+# output: it shows which types the kernel works in.
 
 import cupy as cp
 import numpy as np
@@ -78,11 +91,8 @@ print("NumPy:", x)
 #    in the last digits at most, and ``f64`` is gone from the PTX. Take ``np.float32`` away from one of the
 #    two: all of it is back.
 #
-# NumPy does not do this. There the array decides, and the whole loop has 32 bits.
-#
-# On arrays of ``float64`` the same kernel takes :measured:`wide[float64_arrays, 2**26].time`, as long as on
-# those of ``float32``. Half the bytes gain nothing, since the arithmetic is the same.
-# :evidence:`variant float64_arrays`
+# NumPy differs here: the array decides, and the whole loop has 32 bits. Numba's ``@vectorize`` is like a
+# kernel: with ``float32(float32)`` as its signature, ``x * 0.5 + 0.25`` is still computed in ``float64``.
 
 # %%
 
@@ -98,51 +108,51 @@ from gpuguide.topics.numba_types.kernels import (
 )
 
 # %%
-# Rounding each step: two conversions per dose
+# Do not round the result: round the constants
 # --------------------------------------------
 #
 # The obvious repair is to put ``np.float32`` around the result. But what goes into the formula is still a
-# Python float, and the kernel takes :measured:`level[rounded_steps, 2**26].time`.
+# Python float. Each dose is now widened, computed in 64 bits and rounded again.
 #
-# .. rung:: rounded_steps
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: rounded_steps
 
 rounded_steps[256, 256](kept, level)
 show(rounded_steps)
 
 # %%
-# This is the worst of both. Each dose is widened, computed in 64 bits and rounded, which takes two
-# conversions. For this GPU, `NVIDIA lists
-# <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 of them per clock
-# cycle and multiprocessor, and 64 operations in ``float64``. So two conversions take as long as eight
-# operations. With Python floats a whole dose is one operation, which multiplies and adds at once. (So why
-# does ``f64`` stand there as often in both? Here the compiler repeats the body for 32 doses, with four
-# instructions each, and loops over them; above it wrote out all 128.) By the clock, Python floats are
-# :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast as rounded steps.
-# :evidence:`count float_instructions`
+# That is the worst of both: Python floats are
+# :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast. Conversions between the two types
+# are what costs here. :evidence:`count float_instructions`
+#
+# .. dropdown:: Why conversions cost more than arithmetic
+#
+#    For this GPU, `NVIDIA lists
+#    <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 16 conversions per
+#    clock cycle and multiprocessor, and 64 operations in ``float64``. Two conversions per dose take as long
+#    as eight operations, and with Python floats a whole dose is one operation, which multiplies and adds at
+#    once. The PTX mentions ``f64`` as often in both: with rounded steps the compiler repeats the body for 32
+#    doses, with four instructions each, and loops over them; with Python floats it wrote out all 128.
 
 # %%
-# One float64 constant spreads to the whole kernel
-# ------------------------------------------------
+# One constant left over spoils all
+# ---------------------------------
 #
-# Here the formula is clean, and only the start is Python's ``0.0``.
+# A variable has one type in the whole kernel. In the next one, the formula is clean, and only the start is a
+# Python ``0.0``.
 #
-# .. rung:: one_left
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: one_left
 
 one_left[256, 256](kept, level)
 show(one_left)
 
 # %%
-# That is enough. The variable ``x`` is ``float64`` on all lines, and the PTX has
-# :measured:`one_left_float64` operations in 64 bits for the 128 doses, like that of the first kernel. Mending
-# one of two constants gains nothing.
-
-# %%
-# Only float32 constants
-# ----------------------
+# That is enough: ``x`` is ``float64`` on all lines, and the kernel is as slow as the first. Write both
+# constants in 32 bits:
 #
-# Now both constants have 32 bits.
-#
-# .. rung:: float32_only
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: float32_only
 
 float32_only[256, 256](kept, level)
 show(float32_only)
@@ -156,22 +166,20 @@ results = numba_types.level.run()
 wide = numba_types.wide.run()
 
 # %%
-# The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
-# that: this kernel reaches :measured:`level[float32_only, 2**26].flop_share` of the ``float32``
-# :term:`ceiling`, and Python floats reach :measured:`level[python_floats, 2**26].flop_share` of theirs.
-
-# draw
-gg.plot_time(results, variants=["python_floats", "rounded_steps", "float32_only"])
-
-# %%
-# .. finding::
+# Now no ``f64`` is left. No test of results finds this mistake: all four kernels agree with the reference as
+# closely as ``float32`` allows, and the ones in 64 bits are merely slower. ``float64`` arrays take as long as
+# ``float32`` arrays with Python floats, :measured:`wide[float64_arrays, 2**26].time`, though they move twice
+# the bytes. :evidence:`variant float64_arrays`
 #
-#    For 2\ :sup:`26` patients ``float32`` alone takes :measured:`level[float32_only, 2**26].time`, Python
-#    floats take :measured:`level[python_floats, 2**26].time`, and rounded steps
-#    :measured:`level[rounded_steps, 2**26].time`.
+# .. dropdown:: From which size on it shows, and what the units could do
 #
-# No test of results finds this mistake. All four kernels agree with the reference as closely as ``float32``
-# allows; the 64-bit ones are merely slower.
+#    .. drawn:: numba_types
+#
+#        gg.plot_time(results, variants=["python_floats", "rounded_steps", "float32_only"])
+#
+#    The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
+#    that: this kernel reaches :measured:`level[float32_only, 2**26].flop_share` of what the ``float32`` units
+#    can do, and Python floats reach :measured:`level[python_floats, 2**26].flop_share` of theirs.
 #
 # .. results:: level
 #
@@ -182,34 +190,33 @@ gg.claim(results, "float32_only", faster_than="python_floats", at=2**26, by=1.3)
 gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26, by=6)
 
 # %%
-# Loops with range: int64 counters
-# --------------------------------
+# Loops: a counter of your own beats range
+# ----------------------------------------
 #
 # Whole numbers have 64 bits, too: those typed into a kernel, those passed to it from Python, and the result
-# of ``cuda.grid``. A GPU's integer units have 32 bits and take at least two instructions for 64.
+# of ``cuda.grid``. A GPU's integer units have 32 bits and take at least two instructions for 64. This shows
+# in short loops whose length is an argument, such as the number of doses here.
 #
-# So what does it cost to count? Above, the compiler knew that there are 128 doses and unrolled the loop. Here
-# their number is an argument, and the loop remains.
-#
-# .. rung:: range_int64
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: range_int64
 
 range_int64[256, 256](kept, 128, level)
 print(level[::16_384])
 
 # %%
-# Numba's ``range`` keeps a count of what is left, and lowers it only if it is above 0. For each dose that is
-# a comparison, a choice between -1 and 0, and an addition. Counting in 32 bits halves the instructions.
-#
-# .. rung:: range_int32
+# Numba's ``range`` keeps a count of what is left, and lowers it only if it is above 0. In 32 bits, with
+# ``range(np.int32(doses))``, that takes half the instructions and
+# :measured:`counters[range_int32, 2**24].time` instead of :measured:`counters[range_int64, 2**24].time`:
 
 range_int32[256, 256](kept, 128, level)
 print(level[::16_384])
 
 # %%
-# Without ``range`` it is cheaper still. In this loop the compiler recognises a counter, and checks it once
-# for several doses.
+# Without ``range`` it is cheaper still. In a ``while`` loop the compiler recognises a counter, and checks it
+# once for several doses.
 #
-# .. rung:: own_counter
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: own_counter
 
 own_counter[256, 256](kept, 128, level)
 print(level[::16_384])
@@ -240,49 +247,36 @@ for kernel in (range_int64, range_int32, own_counter):
     print(f"{kernel.__name__:14} {words.value} words of 32 bits per dose, in the PTX")
 
 # %%
-
-# draw
-doses = counters.time("own_counter", 2**24).value
-taken = {info.name: counters.time(info.name, 2**24).value for info in counters.variants}
-gg.plot_decomposition(
-    {
-        counters.variant(name).label: {
-            "while loop": doses,
-            "added by range": time - doses,
-        }
-        for name, time in taken.items()
-    }
-)
-
-# %%
-# .. finding::
+# The ``while`` loop is :measured:`counters[own_counter, 2**24].speedup(range_int64)` as fast as ``range``.
+# All three do the same arithmetic, so what differs is the counting. :evidence:`variant own_counter` Where a
+# loop's body is long, or its length is known when Numba compiles, ``range`` does no harm.
 #
-#    128 doses for 2\ :sup:`24` patients take :measured:`counters[range_int64, 2**24].time` with ``range`` in
-#    64 bits, :measured:`counters[range_int32, 2**24].time` in 32 bits, and
-#    :measured:`counters[own_counter, 2**24].time` in a ``while`` loop with a counter of its own.
+# .. dropdown:: What is counted
 #
-# The arithmetic of the three is the same, so what differs is the counting. :evidence:`variant own_counter`
-# For each dose, ``range`` works on :measured:`words_range_int64` words of 32 bits in ``int64``, and on
-# :measured:`words_range_int32` in ``int32``. The time that it adds to the ``while`` loop's is
-# :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
+#    For each dose, ``range`` works on :measured:`words_range_int64` words of 32 bits in ``int64``, and on
+#    :measured:`words_range_int32` in ``int32``. The time that it adds to the ``while`` loop's is
+#    :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
 #
 # .. results:: counters
 
 # draw
 gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24, by=1.4)
 gg.claim(counters, "own_counter", faster_than="range_int64", at=2**24, by=3)
+taken = {
+    name: counters.time(name, 2**24).value
+    for name in ("range_int64", "range_int32", "own_counter")
+}
 above = {name: time - taken["own_counter"] for name, time in taken.items()}
 ratio = gg.fact(
     "counting_ratio", above["range_int64"] / above["range_int32"], unit="ratio"
 )
 
 # %%
-# No exceptions: bad index, overflow, division by zero
-# ----------------------------------------------------
+# What goes wrong: kernels raise no exceptions
+# --------------------------------------------
 #
-# With lists and numbers of Python, the second and third line below raise an exception, and the fourth gives
-# the right sum. A kernel says nothing and goes on. So that nothing is harmed, ``x`` is a part of a longer
-# array.
+# With Python lists and numbers, the second and third line below raise an exception, and the fourth gives the
+# right sum. A kernel goes on without a word. To do no harm, ``x`` is a part of a longer array here.
 
 # wrong: four mistakes without a message
 whole = cp.asarray([3, 1, 0, 99], dtype=cp.float32)
@@ -303,10 +297,13 @@ print("x is", x, "and x[-1], x[x.size], x[1] / x[2] are", out)
 print("2147483647 + 1 is", small[0])
 
 # %%
-# A negative index counts from the end, as in Python, even if a wrong formula has made it. An index beyond the
-# end reads whatever lies there. A division by zero gives infinity. The sum is right in 64 bits and becomes
-# negative when it is stored in 32. So check lengths and types on the host, before the launch; the
-# :term:`simulator` finds an index beyond the end.
+# - A *negative index* counts from the end, as in Python, even if a wrong formula has made it.
+# - An *index beyond the end* reads whatever lies there.
+# - A *division by zero* gives infinity.
+# - An *overflow*: the sum is right in 64 bits and becomes negative when it is stored in 32.
+#
+# The cure is to check lengths and types on the host, before the launch. The :term:`simulator` finds an index
+# beyond the end.
 
 # %%
 
@@ -330,10 +327,10 @@ except NotImplementedError as error:
 # When float64 costs little
 # -------------------------
 #
-# A kernel that multiplies each element once, by 2.1, takes
-# :measured:`scale[scale_python_float, 2**26].time` with the Python float and
-# :measured:`scale[scale_float32, 2**26].time` with an ``np.float32``. Eight bytes move for each
-# multiplication, and the units for ``float64`` almost keep up with that. :evidence:`variant scale_float32`
+# A kernel that multiplies each element only once waits for memory, not for arithmetic. With a Python float it
+# takes :measured:`scale[scale_python_float, 2**26].time`, and with an ``np.float32``
+# :measured:`scale[scale_float32, 2**26].time`. :evidence:`variant scale_float32` Where you need ``float64``,
+# for long sums or for differences of nearly equal numbers, use it on purpose, with arrays that keep it.
 #
 # .. kernel:: gpuguide.topics.numba_types.kernels
 #    :names: scale_python_float, scale_float32
@@ -347,17 +344,16 @@ scale = numba_types.scale.run()
 # %%
 # .. results:: scale
 #
-# This depends on the GPU. NVIDIA's list has two operations in ``float64`` per clock cycle and multiprocessor
-# for the GPUs of compute capability 8.9, where this one has 64, so there the mistake at the top of this page
-# costs far more. Where you need ``float64``, for long sums or for differences of nearly equal numbers, use it
-# on purpose, with arrays that keep it.
+# This depends on the GPU. NVIDIA's list has 64 operations in ``float64`` per clock cycle and multiprocessor
+# for this one, and two for GPUs of compute capability 8.9, such as graphics cards. There, the mistake at the
+# top of this page costs far more.
 
 # %%
 # .. remember::
 #
-#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays. It is then
-#      :measured:`level[float32_only, 2**26].speedup(python_floats)` as fast as with Python floats, and more
-#      on cards for graphics.
+#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays: it is
+#      :measured:`level[float32_only, 2**26].speedup(python_floats)` as fast here, and more so on graphics
+#      cards.
 #    - Look for ``f64`` in ``kernel.inspect_asm()``. No test of results finds this mistake.
 #    - Check lengths and types on the host: a kernel reports no bad index, no overflow and no division by
 #      zero.
@@ -375,5 +371,5 @@ scale = numba_types.scale.run()
 # Next
 # ----
 #
-# Onward: :doc:`Divergence </gallery/first_kernels/divergence>`, on threads of a warp that take different
-# branches. Sideways: :doc:`Ufuncs on the GPU </gallery/first_kernels/ufuncs>`, whose signatures state types.
+# Next: :doc:`divergence </gallery/first_kernels/divergence>`, on threads of a warp that take different
+# branches. See also: :doc:`ufuncs on the GPU </gallery/first_kernels/ufuncs>`, whose signatures state types.

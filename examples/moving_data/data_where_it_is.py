@@ -1,39 +1,59 @@
 """
-Data where it is
-================
+Make data where you use them
+============================
 
-Does a GPU pay for one operation, and how much depends on where its numbers are made?
+When is one operation worth a trip to the GPU?
 """
 # %%
-# On the GPU the scalar product of 10\ :sup:`8` pairs takes :measured:`dot[cublas_on_gpu, 10**8].time`, and on
-# 16 virtual CPUs :measured:`dot[numpy_threads, 10**8].time`. With copies from pinned memory it takes
-# :measured:`dot[with_copies_pinned, 10**8].time`. To make the numbers takes the 16 virtual CPUs
-# :measured:`both_random_numpy_threads`, and the GPU :measured:`both_random_cupy`.
+# If the GPU uses the numbers, make them there, and bring back only the result. From random numbers to the
+# scalar product of 100 million pairs this takes :measured:`whole_gpu`. With numbers from the host it takes
+# :measured:`whole_pinned`, even with pinned copies, while 16 virtual CPUs do it alone in
+# :measured:`whole_numpy_threads`.
 #
-# .. list-table:: Two vectors of 10\ :sup:`8` numbers
-#    :header-rows: 1
+# .. headline:: Making and copying the numbers takes nearly all of the time
 #
-#    * - way
-#      - random numbers
-#      - copies and scalar product
-#    * - NumPy, one thread
-#      - :measured:`both_random_numpy`
-#      - :measured:`dot[numpy, 10**8].time`
-#    * - NumPy, 16 virtual CPUs
-#      - :measured:`both_random_numpy_threads`
-#      - :measured:`dot[numpy_threads, 10**8].time`
-#    * - NumPy, 16 virtual CPUs; then pageable copies, CuPy
-#      - :measured:`both_random_numpy_threads`
-#      - :measured:`dot[with_copies, 10**8].time`
-#    * - NumPy, 16 virtual CPUs; then pinned copies, CuPy
-#      - :measured:`both_random_numpy_threads`
-#      - :measured:`dot[with_copies_pinned, 10**8].time`
-#    * - CuPy, on the GPU
-#      - :measured:`both_random_cupy`
-#      - :measured:`dot[on_gpu, 10**8].time`
-#    * - CuPy, on the GPU; then cuBLAS
-#      - :measured:`both_random_cupy`
-#      - :measured:`dot[cublas_on_gpu, 10**8].time`
+# .. drawn:: data_where_it_is
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import CPU, CUPY, GRID, INK, describe, style
+#     from gpuguide.results.units import format_quantity
+#
+#     n = max(results.sizes)
+#     product = results.time("on_gpu", n).value
+#     words = []
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.1))[1]
+#         for row, (bar, where, draw, dot) in enumerate(
+#             (
+#                 ("NumPy, all threads", CPU, "random_numpy_threads", "numpy_threads"),
+#                 ("pageable copies", CPU, "random_numpy_threads", "with_copies"),
+#                 ("pinned copies", CPU, "random_numpy_threads", "with_copies_pinned"),
+#                 ("all on the GPU", CUPY, "random_cupy", "cublas_on_gpu"),
+#             )
+#         ):
+#             made, rest = 2 * facts[draw].value, results.time(dot, n).value
+#             copied = max(rest - product, 0.0) if dot.startswith("with_copies") else 0.0
+#             total = format_quantity(made + rest, "s")
+#             ax.barh(row, made, height=0.66, color=where)
+#             if where == CPU:
+#                 ax.text(made / 2, row, "made", color=GRID, ha="center", va="center")
+#             if copied:
+#                 look = {"facecolor": "none", "edgecolor": CUPY, "linestyle": "--"}
+#                 ax.barh(row, copied, left=made, height=0.6, **look)
+#             else:
+#                 ax.barh(row, rest, left=made, height=0.66, color=where, alpha=0.6)
+#             if copied > made:
+#                 ax.text(made + copied / 2, row, "copied", color=INK, ha="center", va="center")
+#             end = {"textcoords": "offset points", "va": "center", "weight": "bold"}
+#             ax.annotate(total, (made + rest, row), (6, 0), **end)
+#             words.append(f"{bar}: {total}, of which {format_quantity(copied, 's')} copies")
+#         ax.set_yticks(range(4), [label.partition(":")[0] for label in words])
+#         ax.invert_yaxis()
+#         ax.set_xticks([])
+#         ax.set_xlim(0, 1.2 * ax.dataLim.x1)
+#         ax.spines["bottom"].set_visible(False)
+#         ax.grid(visible=False)
+#         describe(ax, f"Bars of the time from random numbers to their product. {'; '.join(words)}.")
 
 # %%
 # Make random numbers on the GPU
@@ -64,18 +84,27 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 #
 # The two sums may differ in their last digits, as the products are added up in another order.
 #
-# ``cp.dot`` writes the products of two vectors into a new array and then adds that up, so four vectors go
-# through the GPU's memory where two are enough. cuBLAS, NVIDIA's library for linear algebra, reads each
-# vector once. Write ``from cupy import cublas``, and ``cublas.dot(a, b)``: 10\ :sup:`8` pairs take
-# :measured:`dot[cublas_on_gpu, 10**8].time`, against :measured:`dot[on_gpu, 10**8].time` with ``cp.dot``.
-# Half the traffic does not explain all of that. We think that the rest is CuPy's multiplication, which does
-# not reach the memory's speed. :evidence:`opinion`
+# .. headline:: Two vectors cross the link, or one number
 #
 # .. drawing:: data_where_it_is
 #
 #     Two ways to a scalar product. In the first row random numbers are drawn on the host, and two vectors
 #     cross PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied
 #     there, and one number crosses.
+#
+# For large vectors take cuBLAS, NVIDIA's library for linear algebra: write ``from cupy import cublas``, and
+# ``cublas.dot(a, b)``. 100 million pairs then take :measured:`dot[cublas_on_gpu, 10**8].time`, and
+# :measured:`dot[on_gpu, 10**8].time` with ``cp.dot``.
+#
+# .. dropdown:: Why cp.dot takes longer than cuBLAS
+#
+#     ``cp.dot`` writes the products of two vectors into a new array and then adds that up, so four vectors go
+#     through the GPU's memory where two are enough; cuBLAS reads each vector once. Half the traffic does not
+#     explain all of the difference. We think that the rest is CuPy's multiplication, which does not reach the
+#     memory's speed. :evidence:`opinion`
+#
+# Numbers from two generators differ even with the same seed. Compare such results by their means and spreads.
+# If you need the very same numbers on both sides, draw them once and copy them once.
 
 # %%
 
@@ -97,9 +126,8 @@ for name, value in data_where_it_is.rounding(results).items():
 # The same numbers, brought from the host
 # ---------------------------------------
 #
-# If the vectors are on the host, they are copied first. From pinned memory the GPU fetches them directly.
-#
-# .. rung:: with_copies_pinned
+# If the vectors are on the host, they have to be copied first. From :term:`pinned memory` the GPU fetches
+# them directly; best of all, the numbers are made there.
 
 import cupyx
 
@@ -115,89 +143,62 @@ print("CuPy: ", float(cp.dot(a, b)))
 print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 
 # %%
-# From :term:`pageable memory`, with ``cp.asarray``, the copies and the product of 10\ :sup:`8` pairs take
-# :measured:`dot[with_copies, 10**8].time`, which is
-# :measured:`dot[with_copies_pinned, 10**8].speedup(with_copies)` as long as with pinned copies.
-# :doc:`Transfers </gallery/moving_data/transfers>` says why.
+# For 100 million pairs, copies and product take :measured:`dot[with_copies_pinned, 10**8].time`, and
+# :measured:`dot[with_copies, 10**8].time` from :term:`pageable memory`, with ``cp.asarray``.
+# :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` says why. The CPU reads the numbers
+# from its own memory: if every thread takes a part, it needs :measured:`dot[numpy_threads, 10**8].time`. A
+# scalar product uses each number just once, and alone it is not worth the trip.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
 #    :names: with_copies, with_copies_pinned, on_gpu, cublas_on_gpu
 #    :fold: The scalar products on the GPU, as they are timed
-#
-# Both ways with copies call ``cp.dot``. What cuBLAS would save is :measured:`saved_share` of the time with
-# pinned copies.
-#
-# A scalar product reads each number once and does next to nothing with it. The CPU reads them from its own
-# memory and needs no copies. ``np.dot`` takes a single thread for vectors:
-# :measured:`dot[numpy, 10**8].time`. If every thread gets a part, it is
-# :measured:`dot[numpy_threads, 10**8].time`.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
 #    :names: numpy, numpy_threads
 #    :fold: The scalar products on the CPU
 
 # %%
-# Result: bars instead of one speed-up
-# ------------------------------------
-
-# draw: The bars, of which the copies are what remains of the time with copies
-from gpuguide.charts.shapes import plot_decomposition
-
-n = max(results.sizes)
-on_gpu = results.time("on_gpu", n)
-bars = {}
-for bar, (draw, dot) in {
-    "NumPy, one thread": ("random_numpy", "numpy"),
-    "NumPy, all threads": ("random_numpy_threads", "numpy_threads"),
-    "CuPy, pageable": ("random_numpy_threads", "with_copies"),
-    "CuPy, pinned": ("random_numpy_threads", "with_copies_pinned"),
-    "cuBLAS, on the GPU": ("random_cupy", "cublas_on_gpu"),
-}.items():
-    whole = results.time(dot, n).value
-    copies = whole - on_gpu.value if dot.startswith("with_copies") else 0.0
-    # Two vectors.
-    bars[bar] = {
-        "random numbers": 2 * facts[draw].value,
-        "copies": max(copies, 0.0),
-        "product": whole - max(copies, 0.0),
-    }
-_ = plot_decomposition(bars)
-
-# %%
-# .. finding::
+# What a speed-up leaves out
+# --------------------------
 #
-#    From random numbers to the product, NumPy takes :measured:`whole_numpy` on one thread and
-#    :measured:`whole_numpy_threads` on all. With numbers from all threads and pinned copies the GPU takes
-#    :measured:`whole_pinned`, and with numbers of its own :measured:`whole_gpu`.
-#
-# How many times faster is the GPU, then? By these bars :measured:`born_one_thread`, if you compare one
-# thread with numbers made on the GPU. Against all threads, with numbers from the host, it loses: it takes
+# How many times faster is the GPU, then? It is :measured:`born_one_thread` as fast as one thread of NumPy, if
+# the GPU makes the numbers itself. Against all threads, with numbers from the host, it takes
 # :measured:`from_host_threads` as long with pinned copies, and :measured:`from_host_pageable` as long with
-# pageable ones. None of these is wrong, and a single one says little. Ask for the bars.
+# pageable ones. None of these is wrong, and a single one says little. When you read a speed-up, ask where the
+# data were before, where the result went, and how many threads the CPU had.
 #
-# On one thread the random numbers take :measured:`random_share` of the time. A speed-up that includes them
-# compares generators. ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector
-# with the conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
-# :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On the
-# GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
+# .. dropdown:: How much of it is the random numbers
+#
+#     On one thread NumPy takes :measured:`whole_numpy` from the random numbers to the product, and
+#     :measured:`random_share` of that are the random numbers: such a speed-up compares generators.
+#     ``np.random.rand`` draws ``float64``, and takes :measured:`rand_numpy` for each vector with the
+#     conversion to ``float32``. ``np.random.default_rng`` draws ``float32`` directly, in
+#     :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On
+#     the GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
+#
+#     Both ways with copies call ``cp.dot``. What cuBLAS would save is :measured:`saved_share` of the time
+#     with pinned copies.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.random_numbers
 #    :names: rand_numpy, random_numpy, random_numpy_threads, rand_cupy, random_cupy
 #    :fold: The random numbers, as they are timed
 
-# draw
+# draw: From random numbers to the product; the copies are what remains of the time with copies
+n = max(results.sizes)
+on_gpu = results.time("on_gpu", n)
 ways = {
-    "whole_numpy": "NumPy, one thread",
-    "whole_numpy_threads": "NumPy, all threads",
-    "whole_pageable": "CuPy, pageable",
-    "whole_pinned": "CuPy, pinned",
-    "whole_gpu": "cuBLAS, on the GPU",
+    "whole_numpy": ("random_numpy", "numpy"),
+    "whole_numpy_threads": ("random_numpy_threads", "numpy_threads"),
+    "whole_pageable": ("random_numpy_threads", "with_copies"),
+    "whole_pinned": ("random_numpy_threads", "with_copies_pinned"),
+    "whole_gpu": ("random_cupy", "cublas_on_gpu"),
 }
-wholes = {name: sum(bars[bar].values()) for name, bar in ways.items()}
+wholes = {
+    name: 2 * facts[draw].value + results.time(dot, n).value
+    for name, (draw, dot) in ways.items()
+}
 for name, seconds in wholes.items():
     gg.fact(name, seconds, unit="s", note="random numbers, copies and product")
-for name in ("random_numpy", "random_numpy_threads", "random_cupy"):
-    gg.fact(f"both_{name}", 2 * facts[name].value, unit="s", note="two vectors")
 ratios = {
     "born_one_thread": ("whole_numpy", "whole_gpu"),
     "from_host_threads": ("whole_pinned", "whole_numpy_threads"),
@@ -205,15 +206,25 @@ ratios = {
 }
 for name, (slower, faster) in ratios.items():
     gg.fact(name, wholes[slower] / wholes[faster], unit="ratio")
-share = bars["NumPy, one thread"]["random numbers"] / wholes["whole_numpy"]
+share = 2 * facts["random_numpy"].value / wholes["whole_numpy"]
 gg.fact("random_share", share, unit="share")
 saved = on_gpu.value - results.time("cublas_on_gpu", n).value
 pinned = results.time("with_copies_pinned", n).value
 _ = gg.fact("saved_share", saved / pinned, unit="share")
 
 # %%
-# Where the product alone is worth the copies
-# -------------------------------------------
+# When the copies pay
+# -------------------
+#
+# The question is not whether a GPU is faster, but where the data are and where the result is needed. An array
+# from a file or a sensor starts on the host, and must be used often enough on the GPU to pay for the copy. If
+# it comes from a formula, from a random generator or from the step before, make it on the GPU and leave it
+# there.
+#
+# With pinned copies, CuPy overtakes one thread :measured:`dot.crossover(numpy, with_copies_pinned)`, and with
+# pageable ones not even that.
+#
+# .. headline:: With pinned copies, a product beats one thread of the CPU, but not all of them
 
 # draw
 _ = gg.plot_time(
@@ -223,29 +234,13 @@ _ = gg.plot_time(
         "numpy_threads",
         "with_copies",
         "with_copies_pinned",
-        "on_gpu",
         "cublas_on_gpu",
     ],
 )
 
 # %%
-# .. finding::
-#
-#    With pinned copies CuPy overtakes NumPy on one thread
-#    :measured:`dot.crossover(numpy, with_copies_pinned)`. But 10\ :sup:`8` pairs take it
-#    :measured:`dot[with_copies_pinned, 10**8].time`, and **NumPy, all threads**
-#    :measured:`dot[numpy_threads, 10**8].time`. If the numbers are on the GPU already, cuBLAS takes
-#    :measured:`dot[cublas_on_gpu, 10**8].time`.
-#
-# With pageable copies CuPy loses 10\ :sup:`8` pairs even to one thread. So the question is not whether a GPU
-# is faster, but where the data are and where the result is needed. If an array comes from a file or from a
-# sensor, it starts on the host, and must be used often enough on the GPU to pay for the copy. If it comes
-# from a formula, from a random generator or from the step before, make it on the GPU and leave it there.
-#
-# The generators of CuPy and NumPy differ, so the same seed gives other numbers. Compare such results by their
-# means and spreads. If you need the very same numbers on both sides, draw them once and copy them once.
 
-# draw
+# draw: Seven claims
 gg.claim(results, "cublas_on_gpu", faster_than="on_gpu", at=10**8, by=2)
 gg.claim(results, "cublas_on_gpu", faster_than=["numpy", "numpy_threads"], at=10**8, by=3)
 gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=2)
@@ -258,13 +253,22 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 # When float32 sums drift
 # -----------------------
 #
-# Look at the sum before you praise the speed. For 10\ :sup:`8` pairs it is :measured:`right` in ``float64``.
-# ``np.dot`` in ``float32`` is off by :measured:`off_numpy`. The larger a sum has grown, the more of each
-# further product is lost in rounding. The sums of parts stay smaller: the version for all threads is off by
-# :measured:`off_numpy_threads`. :evidence:`variant numpy_threads` ``cp.dot`` and cuBLAS are off by
-# :measured:`off_cublas`, and no ``float32`` is nearer: numbers of this size are 2 apart.
+# Look at the sum before you praise the speed. For 100 million pairs it is :measured:`right` in ``float64``,
+# and ``np.dot`` in ``float32`` is off by :measured:`off_numpy`. The larger a sum has grown, the more of each
+# further product is lost in rounding. Sums of parts stay smaller, and the version for all threads is off by
+# :measured:`off_numpy_threads`. :evidence:`variant numpy_threads` On the GPU ``cp.dot`` and cuBLAS are as
+# near as ``float32`` can be. On the CPU convert to ``float64``, or add up parts.
 #
 # .. results:: dot
+
+# %%
+# .. remember::
+#
+#    - Make numbers where they are used, and bring back only results. Random numbers and the scalar product of
+#      100 million pairs take :measured:`whole_gpu` on the GPU, and :measured:`whole_pinned` with vectors from
+#      the host.
+#    - Do not send data to the GPU for one operation that uses each number once.
+#    - Ask of every speed-up where the data were, where the result went, and how many threads the CPU had.
 
 # %%
 # Your turn: a scalar product from the host
@@ -278,5 +282,6 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 # Next
 # ----
 #
-# Onward: :doc:`Slicing </gallery/moving_data/slicing>`, on copying a part of an array or all of it.
-# Sideways: :doc:`Why a GPU </gallery/start/why_gpu>`, on a formula that does more with each number.
+# Next: :doc:`Slice before or after the copy </gallery/moving_data/slicing>` decides where to cut an array of
+# which you need a part. See also: :doc:`Why a GPU </gallery/start/why_gpu>` has a formula that does more with
+# each number.

@@ -2,27 +2,35 @@
 Overlap copies and work
 =======================
 
-How much time is saved when copies and work run at the same time, and why does it sometimes fail?
+How do copies and work run at once, and what stops them?
 """
 # %%
-# To copy 128 MiB to the GPU, multiply them by a matrix and copy the result back takes
-# :measured:`overlap[one_stream, 16384].time` in one stream. Three streams are
-# :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast, and save :measured:`won` of what
-# overlap can save. From pageable instead of pinned memory three streams save nothing.
+# Cut the data into chunks, keep them in pinned memory, and hand them to three streams in turn: while the GPU
+# works on one chunk, the next is copied in and the last copied out. Where copies and work take equally long,
+# this is :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream.
+#
+# .. headline:: One stream leaves two of three units idle; three streams keep them busy
+#
+# .. drawn:: overlap
+#
+#     from gpuguide.charts.timeline import plot_timeline
+#
+#     runs = {"one stream": "timeline_one", "three streams": "timeline_three"}
+#     lanes = "copy in", "work", "copy out"
+#     plot_timeline({label: arrays[name] for label, name in runs.items()}, lanes)
 
 # %%
-# Chunks from pinned memory, one stream
-# -------------------------------------
+# First in one stream: chunks from pinned memory
+# ----------------------------------------------
 #
 # Data that do not fit into the GPU's memory, or that arrive bit by bit, go there in chunks. Each chunk is
 # copied in, worked on and copied out. Here a chunk is 2048 rows of 2048 numbers, 16 MiB, and the work is a
 # matrix product, which takes about as long as a copy.
 #
-# A :term:`stream` is a queue of work for the GPU, which does one thing after the other. All arrays exist
-# before the loop begins: those on the host in :term:`pinned memory`, from which the GPU can copy while Python
-# goes on; on the GPU a pair for each stream, one array for what comes in and one for what goes out.
-#
-# .. rung:: one_stream
+# A :term:`stream` is a queue of work for the GPU, which does one thing after the other. The arrays on the
+# host are in :term:`pinned memory`, so that Python can go on while they are copied. On the GPU each stream
+# has a pair of its own, one array for what comes in and one for what goes out. All of them exist before the
+# loop begins.
 
 import cupy as cp
 import cupyx
@@ -73,6 +81,12 @@ print("NumPy:", (x_host[-1] @ weights_host)[:4])
 #    Remove the last two lines of ``in_chunks``, the loop that synchronises. ``out_host[-1]`` is now printed
 #    before the last copy has arrived, and shows what was in that memory before. None of the three calls in
 #    the loop waits for the GPU.
+#
+# .. warning::
+#
+#    From pinned memory ``x.set`` returns before the bytes arrive, and so does ``get`` with
+#    ``blocking=False``. Until you have synchronised the stream, do not write to a chunk of ``x_host``, and do
+#    not read from ``out_host``.
 
 # %%
 
@@ -106,55 +120,55 @@ for name, n_streams in (("one", 1), ("three", 3)):
 # Three streams: copy in, work and copy out at once
 # -------------------------------------------------
 #
-# The GPU has copy engines for both directions, and they work beside its arithmetic units. With a single
-# stream two of these three are always idle. Hand the chunks to three streams in turn. The function stays as
-# it is:
-#
-# .. rung:: three_streams
+# The GPU has a copy engine for each direction, and both work beside its arithmetic units. Hand the chunks to
+# three streams in turn, and all three have something to do. The function stays as it is:
 
 out_host[:] = 0
 in_chunks(x_host, weights, out_host, make_buffers(3, (rows, width)))
 print("GPU:  ", out_host[-1, :4])
 
 # %%
-
-# draw
-from gpuguide.charts.timeline import plot_timeline
-
-_ = plot_timeline(
-    {"one stream": arrays["timeline_one"], "three streams": arrays["timeline_three"]},
-    ("copy in", "work", "copy out"),
-)
-
-# %%
-# .. finding::
-#
-#    Eight chunks once more, with CUDA events around each step. In one stream a chunk takes
-#    :measured:`copy_in` to copy in, :measured:`work` of work and :measured:`copy_out` to copy out. In three
-#    streams these steps run beside those of the chunks before and after it.
+# For 128 MiB, one stream takes :measured:`overlap[one_stream, 16384].time`, and three streams are
+# :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast.
 #
 # Nothing more is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
 # stream, so its copy in waits until the copy out of chunk 1 has read everything. Between streams there is no
 # order: the GPU may take chunk 3 before chunk 2.
 #
-# With two streams the method is called *double buffering*. It takes
-# :measured:`changes[two_streams, 16384].time`. There are three steps, and two streams can only do two of them
-# at a time. :evidence:`variant three_streams` Three streams are
-# :measured:`changes[overlapped, 16384].speedup(two_streams)` as fast.
+# .. dropdown:: Two streams, and how long each step takes
+#
+#     With two streams the method is called *double buffering*. There are three steps, and two streams can
+#     only do two of them at a time: three streams are
+#     :measured:`changes[overlapped, 16384].speedup(two_streams)` as fast. :evidence:`variant three_streams`
+#
+#     The picture above shows another run of eight chunks, with CUDA events around each step. In one stream a
+#     chunk takes :measured:`copy_in` to copy in, :measured:`work` of work and :measured:`copy_out` to copy
+#     out.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: in_streams
 #    :fold: What is timed
 
 # %%
-# The ideal: what overlap can save at most
-# ----------------------------------------
+# How much overlap can save
+# -------------------------
 #
-# Once the pipeline is full, the slowest of three sets the pace: the work, the copy in, or the copy out. The
-# two copies disturb each other. Alone, each direction reaches :measured:`ceiling_in`; both together reach
-# :measured:`ceiling_both`, so a pair of copies of one chunk takes :measured:`pair`, and may last longer than
-# the work. The first copy in and the last copy out have nothing beside them: the pipeline has to *fill* and
-# to *drain*.
+# Once the pipeline is full, the slowest of the three steps sets the pace. If all three take equally long, the
+# time for each chunk comes down to that of one step; the more unequal they are, the less can be saved. The
+# first copy in and the last copy out have nothing beside them, so a few chunks gain less: with two chunks
+# three streams are :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast as one.
+#
+# Eight chunks need at least :measured:`ideal`, and three streams save :measured:`won` of what can be saved.
+#
+# .. dropdown:: How the least time is worked out
+#
+#     The two copies disturb each other. Alone, each direction reaches :measured:`ceiling_in`; both together
+#     reach :measured:`ceiling_both`, so a pair of copies of one chunk takes :measured:`pair`, and may last
+#     longer than the work. Added to this is the time to *fill* and to *drain* the pipeline. When it was timed
+#     beside the mistakes below, the same loop saved :measured:`won_again`. With a single chunk there is
+#     nothing to overlap, and three streams take as long as one.
+#
+# .. results:: overlap
 
 # draw: The ideal, and how much of it is reached
 n, n_chunks, n_bytes = 16384, 8, 2048 * 2048 * 4
@@ -184,22 +198,14 @@ gg.claim(changes, "overlapped", faster_than=hindering, at=16384, by=1.3)
 gg.claim(changes, "overlapped", faster_than=("rows_64", "rows_16384"), at=16384, by=1.5)
 
 # %%
-# For 8 chunks this makes :measured:`ideal`. One stream takes :measured:`overlap[one_stream, 16384].time`,
-# and three streams save :measured:`won` of the difference here, and :measured:`won_again` with the time that
-# was taken in turn with the changes below.
+# Make chunks of some 16 MiB
+# --------------------------
 #
-# With one chunk there is nothing to overlap, and three streams are
-# :measured:`overlap[three_streams, 2048].speedup(one_stream)` as fast as one. With two chunks they are
-# :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast, with 8
-# :measured:`overlap[three_streams, 16384].speedup(one_stream)`. If all three steps take equally long, the
-# time per chunk comes down to that of one step. The more unequal they are, the less can be saved: the slowest
-# one always remains.
+# Chunks of 512 KiB take :measured:`changes[overlapped, 16384].speedup(rows_64)` as long: Python cannot ask
+# for their steps as fast as the GPU does them. One piece of 128 MiB takes
+# :measured:`changes[overlapped, 16384].speedup(rows_16384)` as long, for it has nothing to overlap with.
 #
-# .. results:: overlap
-
-# %%
-# The size of a chunk: not too small, not too large
-# -------------------------------------------------
+# .. headline:: Tiny chunks wait for Python, and a single piece overlaps with nothing
 
 # draw
 from gpuguide.charts.shapes import plot_dots
@@ -218,20 +224,15 @@ _ = plot_dots(
 )
 
 # %%
-# .. finding::
+# .. dropdown:: Why small chunks are slow, and when a fourth stream helps
 #
-#    In three streams, 128 MiB take :measured:`changes[overlapped, 16384].time` in chunks of 16 MiB,
-#    :measured:`changes[rows_64, 16384].time` in chunks of 512 KiB, and
-#    :measured:`changes[rows_16384, 16384].time` in one piece.
+#     Each of the 256 smallest chunks takes :measured:`smallest`, although its copy in takes only
+#     :measured:`small_copy`. Here Python sets the pace: to ask for the three steps takes it
+#     :measured:`asking` when timed apart.
 #
-# One piece has nothing to overlap with. Small chunks have another price. Each of the 256 smallest takes
-# :measured:`smallest`, although its copy in takes only :measured:`small_copy`. Here Python sets the pace: to
-# ask for the three steps takes it :measured:`asking` when timed apart.
-#
-# In between, chunks of 4 MiB take :measured:`changes[rows_512, 16384].time` in three streams, and four
-# streams are :measured:`changes[rows_512_four, 16384].speedup(rows_512)` as fast. We think that with three, a
-# delay between two steps stops the others as well, and that a fourth chunk that is ready fills the gap.
-# :evidence:`opinion` So try one stream more than there are steps.
+#     In chunks of 4 MiB, four streams are :measured:`changes[rows_512_four, 16384].speedup(rows_512)` as fast
+#     as three. We think that with three, a delay between two steps stops the others as well, and that a
+#     fourth chunk that is ready fills the gap. :evidence:`opinion`
 #
 # .. kernel:: gpuguide.topics.overlap.timeline
 #    :names: asking
@@ -241,50 +242,38 @@ _ = plot_dots(
 # Why copies do not overlap: waiting, the default stream, new arrays
 # ------------------------------------------------------------------
 #
-# Small changes to the code undo most of this without an error. These are times for 128 MiB:
+# Small changes to the code undo the gain without an error:
 #
-# .. list-table::
+# .. list-table:: Three streams, with one thing changed
 #    :header-rows: 1
 #
-#    * - what changed
-#      - time
-#      - gain of the first line
-#    * - nothing, three streams as above
-#      - :measured:`changes[overlapped, 16384].time`
-#      -
+#    * - mistake
+#      - takes this many times as long
+#      - cure
 #    * - ``get`` without ``blocking=False``
-#      - :measured:`changes[waiting, 16384].time`
 #      - :measured:`changes[overlapped, 16384].speedup(waiting)`
-#    * - ``cp.cuda.Stream()``, and one line for each chunk in the default stream
-#      - :measured:`changes[default_stream, 16384].time`
+#      - ``get(..., blocking=False)``
+#    * - one line for each chunk in the default stream
 #      - :measured:`changes[overlapped, 16384].speedup(default_stream)`
-#    * - ``dot`` without ``out=``, memory from CuPy's pool
-#      - :measured:`changes[new_arrays, 16384].time`
-#      - :measured:`changes[overlapped, 16384].speedup(new_arrays)`
-#    * - ``dot`` without ``out=``, memory from the driver
-#      - :measured:`changes[without_pool, 16384].time`
+#      - ``Stream(non_blocking=True)``
+#    * - ``dot`` without ``out=``, and no memory pool
 #      - :measured:`changes[overlapped, 16384].speedup(without_pool)`
-#    * - host arrays from ``np.empty``, not pinned
-#      - :measured:`changes[pageable, 16384].time`
+#      - ``out=``, or CuPy's pool
+#    * - host arrays from ``np.empty``
 #      - :measured:`changes[overlapped, 16384].speedup(pageable)`
-#    * - one stream
-#      - :measured:`overlap[one_stream, 16384].time`
-#      - :measured:`overlap[three_streams, 16384].speedup(one_stream)`
-#    * - one stream, host arrays from ``np.empty``, not pinned
-#      - :measured:`changes[pageable_serial, 16384].time`
-#      - :measured:`changes[overlapped, 16384].speedup(pageable_serial)`
+#      - ``cupyx.empty_pinned``
 #
-# - **Waiting.** Unless it is told not to, ``get`` waits for its copy. Python then asks for a chunk only when
+# - **Waiting.** Unless it is told not to, ``get`` waits for its copy, and Python asks for a chunk only when
 #   the one before is finished. :evidence:`variant waiting` ``float(x.sum())`` and ``print(x)`` wait, too.
 # - **The default stream.** A stream made by ``cp.cuda.Stream()`` waits for work in the default stream, and
 #   that work waits for all such streams. A single line outside of ``with stream:`` is enough.
-#   :evidence:`variant default_stream` Streams made with ``non_blocking=True`` take no part in this.
+#   :evidence:`variant default_stream`
 # - **New arrays.** Without a pool each array comes from the driver and goes back to it, and to take memory
 #   back, the driver waits for the GPU. :evidence:`variant without_pool` CuPy's
-#   :doc:`memory pool </gallery/moving_data/memory_pools>` avoids this, as long as it holds memory that fits.
-# - **Pageable memory.** Three streams are :measured:`changes[pageable, 16384].speedup(pageable_serial)` as
-#   fast as one. From :term:`pageable memory` the GPU cannot fetch anything by itself. The host has to help
-#   with each copy, so Python does not get on to the next chunk. :evidence:`variant pageable`
+#   :doc:`memory pool </gallery/moving_data/memory_pools>` is there by default and avoids this, as long as it
+#   holds memory that fits.
+# - **Pageable memory.** Three streams take as long as one, for the host has to help with each copy, and
+#   Python does not get on to the next chunk. :evidence:`variant pageable`
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
@@ -293,20 +282,22 @@ _ = plot_dots(
 # .. results:: changes
 
 # %%
-# When nothing can be saved: one direction, or a chain
-# ----------------------------------------------------
+# When nothing can be saved
+# -------------------------
 #
-# If only a sum per row comes back, there is one long copy and hardly anything to hide behind it. Three
-# streams are :measured:`sums[sums_three, 16384].speedup(sums_one)` as fast as one.
-#
-# In a chain each step needs the result of the one before. One chunk goes to the GPU and back eight times, and
-# each round takes what the last one brought. One stream takes :measured:`chain[chain_one, 2048].time`, three
-# take :measured:`chain[chain_three, 2048].time`. No arrangement of streams can change that. Instead,
-# :doc:`leave the data where they are </gallery/moving_data/data_where_it_is>`, on the GPU.
+# If only a sum for each row comes back, there is one long copy and hardly anything to hide behind it. And in
+# a chain, where each step needs the result of the one before, no arrangement of streams helps: one chunk that
+# goes to the GPU and back eight times takes :measured:`chain[chain_one, 2048].time` in one stream and
+# :measured:`chain[chain_three, 2048].time` in three. Instead,
+# :doc:`leave the data on the GPU </gallery/moving_data/data_where_it_is>`.
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: row_sums, rounds
 #    :fold: The sums and the chain
+#
+# .. results:: sums
+#
+# .. results:: chain
 
 # %%
 # .. remember::
@@ -314,8 +305,8 @@ _ = plot_dots(
 #    - Hand chunks to three streams in turn, from pinned memory. This is
 #      :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream when work and
 #      copies take equally long.
-#    - Make chunks of some 16 MiB. With 512 KiB, Python cannot ask for the work fast enough; in one piece,
-#      nothing overlaps.
+#    - Make chunks of some 16 MiB. Python cannot ask for tiny ones fast enough, and in one piece nothing
+#      overlaps.
 #    - Let nothing in the loop wait: ``get(blocking=False)``, streams with ``non_blocking=True``, and arrays
 #      that exist before the loop begins.
 
@@ -333,6 +324,6 @@ _ = plot_dots(
 # Next
 # ----
 #
-# Onward: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks for work that goes on while
-# Python does something else. Sideways: :doc:`Transfers </gallery/moving_data/transfers>`, on what copies
-# cost.
+# Next: :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows clocks for work that goes on while
+# Python does something else. See also: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`
+# explains why chunks have to be pinned.

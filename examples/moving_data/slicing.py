@@ -1,50 +1,57 @@
 """
-Slicing
-=======
+Slice before or after the copy
+==============================
 
-Slice before the copy to the GPU, or after it?
+You need a part of an array on the GPU: when do you cut it?
 """
 # %%
-# Every second of 2\ :sup:`25` numbers is on the GPU after
-# :measured:`strided[strided_copy_first_pinned, 2**24].time` if all are copied and sliced there, and after
-# :measured:`strided[strided_slice_first_pinned, 2**24].time` if NumPy slices first on one thread, or
-# :measured:`strided[strided_slice_first_threads, 2**24].time` on 16 virtual CPUs. Slice neighbours first:
-# that copies less, and gathers nothing.
+# Slice neighbours before the copy, so that only what you want has to travel. If the numbers have gaps between
+# them, or an index picks them, copy the whole array and slice on the GPU. For every second number of 128 MiB
+# this takes :measured:`strided[strided_copy_first_pinned, 2**24].time`; if NumPy gathers them first, on one
+# thread, it takes :measured:`strided[strided_slice_first_pinned, 2**24].time`.
 #
-# .. list-table:: From pinned memory, until the numbers wanted are on the GPU
-#    :header-rows: 1
+# .. headline:: Neighbours: slice first. Numbers with gaps: copy everything
 #
-#    * - wanted of 2\ :sup:`25` numbers
-#      - copy, then slice
-#      - slice on one thread, then copy
-#      - slice on 16 virtual CPUs, then copy
-#    * - 2\ :sup:`22` neighbours
-#      - :measured:`block[block_copy_first_pinned, 2**22].time`
-#      - :measured:`block[block_slice_first_pinned, 2**22].time`
-#      -
-#    * - every second
-#      - :measured:`strided[strided_copy_first_pinned, 2**24].time`
-#      - :measured:`strided[strided_slice_first_pinned, 2**24].time`
-#      - :measured:`strided[strided_slice_first_threads, 2**24].time`
-#    * - every 8th
-#      - :measured:`strided[strided_copy_first_pinned, 2**22].time`
-#      - :measured:`strided[strided_slice_first_pinned, 2**22].time`
-#      - :measured:`strided[strided_slice_first_threads, 2**22].time`
-#    * - every 2048th
-#      - :measured:`strided[strided_copy_first_pinned, 2**14].time`
-#      - :measured:`strided[strided_slice_first_pinned, 2**14].time`
-#      - :measured:`strided[strided_slice_first_threads, 2**14].time`
-#    * - 2\ :sup:`22` by an index
-#      - :measured:`picked[picked_copy_first_pinned, 2**22].time`
-#      - :measured:`picked[picked_slice_first_pinned, 2**22].time`
-#      - :measured:`picked[picked_slice_first_threads, 2**22].time`
+# .. drawn:: slicing
 #
-# Copying all moves the same 128 MiB in each row, and an index in the last. For every 8th number it takes
-# about as long as slicing on 16 virtual CPUs: either may win by a little.
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import CPU, CUPY, INK, NUMPY, describe, style
+#
+#     rows = {
+#         "an eighth, side by side": (),
+#         "slice first": (block, "block_slice_first_pinned", 2**22, NUMPY),
+#         "copy all first": (block, "block_copy_first_pinned", 2**22, CUPY),
+#         "every second number": (),
+#         "slice, 1 thread": (strided, "strided_slice_first_pinned", 2**24, NUMPY),
+#         "slice, 16 threads": (strided, "strided_slice_first_threads", 2**24, CPU),
+#         "copy all first ": (strided, "strided_copy_first_pinned", 2**24, CUPY),
+#     }
+#     words = []
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.2))[1]
+#         for row, (label, cell) in enumerate(rows.items()):
+#             if not cell:
+#                 ax.text(0, row, label, color=INK, va="center", weight="bold")
+#                 words.append(label)
+#                 continue
+#             study, name, size, colour = cell
+#             time = study.time(name, size)
+#             ax.barh(row, time.value, height=0.7, color=colour)
+#             end = {"textcoords": "offset points", "va": "center", "weight": "bold"}
+#             ax.annotate(str(time), (time.value, row), (6, 0), **end)
+#             words.append(f"{label.strip()} {time}")
+#         bars = {row: label for row, (label, cell) in enumerate(rows.items()) if cell}
+#         ax.set_yticks(list(bars), [label.strip() for label in bars.values()])
+#         ax.invert_yaxis()
+#         ax.set_xticks([])
+#         ax.set_xlim(0, 1.2 * ax.dataLim.x1)
+#         ax.spines["bottom"].set_visible(False)
+#         ax.grid(visible=False)
+#         describe(ax, f"Bars of the time until the numbers are on the GPU. {'; '.join(words)}.")
 
 # %%
-# Views and copies: three kinds of slices
-# ---------------------------------------
+# A slice is a view, an index makes a copy
+# ----------------------------------------
 #
 # CuPy slices as NumPy does. A slice with colons is a *view*: it moves no data and shares the memory of the
 # array. An index, which is a list or an array of places, picks the elements and makes a copy of them.
@@ -75,8 +82,8 @@ print("picked:", picked, " NumPy:", x_host[places], "before the change")
 # The two views show that ``x`` has changed, and the copy does not.
 
 # %%
-# Contiguous slices: slice first
-# ------------------------------
+# Neighbours: slice first
+# -----------------------
 #
 # Neighbours in the array are neighbours in memory, so NumPy's view of them can be copied to the GPU as it is.
 # The arrays on the host are in :term:`pinned memory`, from which the GPU copies by itself.
@@ -109,21 +116,15 @@ for what, seconds in {**views.views(), **views.waits()}.items():
     gg.fact(what, float(np.median(seconds)), unit="s", samples=seconds)
 
 # %%
-# This takes :measured:`block[block_slice_first_pinned, 2**22].time`. To copy the whole array, of which an
-# eighth is wanted, takes :measured:`block[block_copy_first_pinned, 2**22].time`. From :term:`pageable memory`
-# it is :measured:`block[block_slice_first, 2**22].time` and :measured:`block[block_copy_first, 2**22].time`.
+# Only the bytes that you want travel, and the time falls with them. The same holds for
+# :term:`pageable memory`.
 
 # %%
-# Strided slices: the CPU or the GPU has to gather
-# ------------------------------------------------
+# Gaps: copy everything, slice on the GPU
+# ---------------------------------------
 #
-# Numbers that are a step apart cannot be copied as they are. Either NumPy gathers them on the host, or
-# everything is copied and the GPU gathers.
-#
-# .. drawing:: slicing
-#
-#     The same row of numbers twice, every fourth one coloured. Above, the host gathers the coloured ones, and
-#     only they cross to the GPU. Below, the whole row crosses, and the GPU gathers.
+# Numbers that are a step apart cannot be copied as they are; somebody has to gather them. Let the GPU do it,
+# after a copy of everything.
 
 x = cp.empty(x_host.size, dtype=np.float32)
 x.set(x_host)
@@ -131,7 +132,7 @@ eighth = x[::8].copy()  # without copy, a view, which keeps all of x alive
 print("equal:", bool((eighth.get() == x_host[::8]).all()))
 
 # %%
-# Slicing first needs another array on the host, for what was gathered.
+# The other way round, NumPy gathers them, and you need another array on the host for what was gathered.
 
 part = cupyx.empty_pinned(x_host.size // 8, dtype=np.float32)
 np.copyto(part, x_host[::8])  # NumPy gathers, on one thread
@@ -140,12 +141,28 @@ eighth.set(part)
 print("equal:", bool((eighth.get() == x_host[::8]).all()))
 
 # %%
-# Result: where copying everything pays
-# -------------------------------------
+# .. headline:: Either the CPU gathers the numbers, or the GPU does
 #
-# The two cells above are *copying all, pinned*, and *slicing on one thread, pinned*.
-# *Copying all, pageable*, begins with an ordinary array. For *slicing on all threads, pinned*, each thread
-# gathers a part.
+# .. drawing:: slicing
+#
+#     The same row of numbers twice, every fourth one coloured. Above, the host gathers the coloured ones, and
+#     only they cross to the GPU. Below, the whole row crosses, and the GPU gathers.
+#
+# It is the gathering that costs time on the host. :evidence:`variant strided_numpy` For every eighth number
+# it takes NumPy :measured:`alone[strided_numpy, 2**22].time` on one thread, and the GPU
+# :measured:`alone[strided_cupy, 2**22].time`.
+
+# %%
+# When few numbers are wanted, slice first
+# ----------------------------------------
+#
+# If hardly anything is gathered, the long copy is the larger cost. From pinned memory, slicing first pays if
+# you want fewer than about one number in a hundred; if you want more, copy everything. With all threads of
+# the CPU at work, slicing first keeps up for longer: for every eighth number both ways are level, and for
+# every second one copying all is
+# :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_threads)` as fast.
+#
+# .. headline:: Copying everything always costs the same; slicing first grows with what you want
 
 # draw
 ax = gg.plot_time(
@@ -161,21 +178,13 @@ ax = gg.plot_time(
 _ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 
 # %%
-# .. finding::
+# .. dropdown:: Where the lines cross
 #
-#    From pinned memory, copying all 2\ :sup:`25` numbers overtakes slicing on one thread
-#    :measured:`strided.crossover(strided_slice_first_pinned, strided_copy_first_pinned)`. It takes
-#    :measured:`strided[strided_copy_first_pinned, 2**22].time` for every eighth number, and from pageable
-#    memory :measured:`strided[strided_copy_first, 2**22].time`.
-#
-# The gathering is what costs time on the host. :evidence:`variant strided_numpy` Alone, for every eighth
-# number, it takes NumPy :measured:`alone[strided_numpy, 2**22].time` on one thread and
-# :measured:`alone[strided_numpy_threads, 2**22].time` on all; the GPU takes
-# :measured:`alone[strided_cupy, 2**22].time`. So with all threads slicing first keeps up for longer: for
-# every eighth number both are level, and for every second one copying all is
-# :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_threads)` as fast. From
-# pageable memory the long copy takes longer, and copying all overtakes slicing on one thread
-# :measured:`strided.crossover(strided_slice_first, strided_copy_first)`.
+#     From pinned memory, copying all overtakes slicing on one thread
+#     :measured:`strided.crossover(strided_slice_first_pinned, strided_copy_first_pinned)`, and from pageable
+#     memory, where the long copy takes longer,
+#     :measured:`strided.crossover(strided_slice_first, strided_copy_first)`. On all threads, NumPy gathers
+#     every eighth number in :measured:`alone[strided_numpy_threads, 2**22].time`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: every, copy_first, slice_first, copy_in_threads
@@ -184,6 +193,8 @@ _ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
 # .. results:: strided
 #
 # .. results:: alone
+#
+# .. results:: block
 
 # draw: Seven claims
 gg.claim(
@@ -231,7 +242,7 @@ gg.claim(
 gg.claim(alone, "strided_cupy", faster_than="strided_numpy_threads", at=2**22, by=5)
 
 # %%
-# Fancy indexing: the index has to travel, too
+# An index: copy everything, and the index too
 # --------------------------------------------
 #
 # An index is made of 64-bit integers, and so has twice the bytes of the ``float32`` numbers that it picks. If
@@ -247,20 +258,24 @@ picked_on_gpu = x[places]
 print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 
 # %%
-# It pays all the same: with both copies this takes :measured:`picked[picked_copy_first_pinned, 2**22].time`,
-# and picking first :measured:`picked[picked_slice_first_pinned, 2**22].time` on one thread and
-# :measured:`picked[picked_slice_first_threads, 2**22].time` on all. The places are in random order. To pick
-# them, without a copy, takes NumPy :measured:`picked[picked_numpy, 2**22].time` on one thread and
-# :measured:`picked[picked_numpy_threads, 2**22].time` on all, and the GPU
-# :measured:`picked[picked_cupy, 2**22].time`.
+# It pays all the same. With both copies, 2\ :sup:`22` places in random order take
+# :measured:`picked[picked_copy_first_pinned, 2**22].time`. If NumPy picks first, they take
+# :measured:`picked[picked_slice_first_pinned, 2**22].time` on one thread, and
+# :measured:`picked[picked_slice_first_threads, 2**22].time` on 16 virtual CPUs. Keep an index that you use
+# again on the GPU: CuPy takes a list or a NumPy array, too, but copies it there each time.
 #
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: copy_then_pick, pick_then_copy, pick_in_threads
 #    :fold: Both orders for an index
 #
-# Keep an index that you use again on the GPU. CuPy takes a list or a NumPy array, too, but copies it there
-# each time. Two things raise an error: a NumPy array with an index on the GPU, as CuPy copies nothing back
-# unless you ask, and ``set`` on a slice with gaps.
+# .. results:: picked
+
+# %%
+# What goes wrong: mixed arrays, gaps and masks
+# ---------------------------------------------
+#
+# A NumPy array with an index on the GPU raises an error, for CuPy copies nothing back unless you ask. So does
+# ``set`` on a slice with gaps.
 
 try:
     x_host[places]
@@ -272,39 +287,42 @@ except RuntimeError as error:
     print(error)
 
 # %%
-# Instead of the second one, write ``x[::8] = cp.asarray(part)``.
+# Write ``x_host[places.get()]`` for the first, and ``x[::8] = cp.asarray(part)`` for the second.
 #
-# A *mask* of booleans picks, too, but on the GPU it has a price of its own. To know how long ``x[x > 0.5]``
-# is, the GPU has to count, and Python waits for the answer. With 2\ :sup:`24` numbers Python goes on after
-# :measured:`by_mask`; with an index for the same numbers, after :measured:`by_index`.
-
-# %%
-# On the GPU already: slice there
-# -------------------------------
+# Two more things raise no error, but cost time. A *mask* of booleans makes Python wait: to know how long
+# ``x[x > 0.5]`` is, the GPU has to count. With 2\ :sup:`24` numbers Python goes on after :measured:`by_mask`,
+# and with an index for the same numbers after :measured:`by_index`. And many small slices in a loop add up:
+# one view takes :measured:`view_cupy` in CuPy, and :measured:`view_numpy` in NumPy.
 #
-# Data that are on the GPU should be sliced there. But do not make many small slices: one view takes
-# :measured:`view_cupy` in CuPy, and :measured:`view_numpy` in NumPy.
+# .. dropdown:: What gaps cost on the GPU itself
 #
-# Gaps have a price on the GPU as well. Its memory moves pieces of 32 bytes, :term:`sectors <sector>`, and
-# eight ``float32`` numbers fit into one. So for every eighth number and for every second one the GPU reads
-# all :measured:`alone[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors` Every eighth takes
-# :measured:`alone[strided_cupy, 2**22].time`; every second, four times as many numbers, takes
-# :measured:`alone[strided_cupy, 2**24].time`.
+#     Data that are on the GPU already should be sliced there, but gaps have a price there as well. Its memory
+#     moves pieces of 32 bytes, :term:`sectors <sector>`, and eight ``float32`` numbers fit into one. For
+#     every eighth number and for every second one the GPU reads all
+#     :measured:`alone[strided_cupy, 2**22].work(sectors)`. :evidence:`count sectors` Every second number,
+#     four times as many, takes :measured:`alone[strided_cupy, 2**24].time`.
 #
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: every_cupy, sectors
 #    :fold: The slice on the GPU, and how its sectors are counted
 
 # %%
-# Several slices of one array
-# ---------------------------
+# .. remember::
 #
-# All this is about one slice. If you want several, add up their bytes. Slices that overlap, or that together
-# make up most of the array, should cross in one copy and be cut on the GPU. What no slice needs can stay on
-# the host.
+#    - Slice neighbours before the copy: only what you want has to travel.
+#    - With gaps or an index, copy everything and slice on the GPU, unless you want hardly any of it. For
+#      every second number this is
+#      :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_pinned)` as fast as
+#      slicing with NumPy on one thread.
+#    - Check an index yourself: CuPy wraps one that is too large, and does not warn.
+
+# %%
+# Your turn: one copy or two
+# --------------------------
 #
-# How many bytes more may a copy have and still be faster than two? That depends on the latency of a copy and
-# on its rate. Find both in a table of measured times.
+# If you want several slices, add up their bytes. Slices that overlap, or that together make up most of the
+# array, should cross in one copy and be cut on the GPU. How many bytes more may a copy have and still be
+# faster than two? That depends on the latency of a copy and on its rate. Find both in a table of times.
 #
 # .. exercise:: latency_and_rate
 
@@ -312,5 +330,5 @@ except RuntimeError as error:
 # Next
 # ----
 #
-# Onward: :doc:`Memory pools </gallery/moving_data/memory_pools>`, on what the GPU's memory is used for.
-# Sideways: :doc:`Sort and search </gallery/cupy/sort_search>`, on where the copies move a crossover.
+# Next: :doc:`Memory pools </gallery/moving_data/memory_pools>` shows where the GPU's memory goes. See also:
+# :doc:`Sort and search </gallery/cupy/sort_search>` has operations that move more data than they compute.

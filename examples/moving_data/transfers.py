@@ -1,25 +1,41 @@
 """
-Transfers
-=========
+Fast copies with pinned memory
+==============================
 
-How long does a copy between host and GPU take, and what makes it faster?
+How do large arrays get to the GPU and back quickly?
 """
 # %%
-# From an ordinary NumPy array, ``cp.asarray`` brings 256 MiB (2\ :sup:`28` bytes) to the GPU in
-# :measured:`to_device[asarray, 2**28].time`. From :term:`pinned memory` they arrive in
-# :measured:`to_device[pinned, 2**28].time`. Even a kilobyte takes :measured:`to_device[pinned, 2**10].time`
-# from there: every copy has a fixed cost.
+# Copy large arrays from :term:`pinned memory`, which you make once and use for every copy. From there 256 MiB
+# reach the GPU in :measured:`to_device[pinned, 2**28].time`, while ``cp.asarray`` takes
+# :measured:`to_device[asarray, 2**28].time` from an ordinary NumPy array. On the way back, give ``get`` an
+# array to copy into.
 #
-# .. csv-table:: To the GPU
-#    :header: copy from NumPy | 2\ :sup:`10` bytes | 2\ :sup:`28` bytes
-#    :delim: |
+# .. headline:: Pinned memory: :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as ``cp.asarray``
 #
-#    ``cp.asarray``, ordinary (pageable) array|:measured:`to_device[asarray, 2**10].time`|"
-#    :measured:`to_device[asarray, 2**28].time`"
-#    ``x.set``, ordinary (pageable) array|:measured:`to_device[pageable, 2**10].time`|"
-#    :measured:`to_device[pageable, 2**28].time`"
-#    ``x.set``, pinned array|:measured:`to_device[pinned, 2**10].time`|"
-#    :measured:`to_device[pinned, 2**28].time`"
+# .. drawn:: transfers
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import CUPY, describe, style
+#
+#     names = {
+#         "cp.asarray(x_host)": "asarray",
+#         "x.set(x_host)": "pageable",
+#         "x.set(x_pinned)": "pinned",
+#     }
+#     times = {label: results.time(name, 2**28) for label, name in names.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 1.6))[1]
+#         for row, time in enumerate(times.values()):
+#             ax.barh(row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////")
+#             at = (time.value, row)
+#             ax.annotate(str(time), at, (6, 0), textcoords="offset points", va="center", weight="bold")
+#         ax.set_yticks(range(len(times)), list(times))
+#         ax.invert_yaxis()
+#         ax.set(xticks=(), xlim=(0, 1.2 * max(time.value for time in times.values())))
+#         ax.spines["bottom"].set_visible(False)
+#         ax.grid(visible=False)
+#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
+#         describe(ax, f"Bars of the time that 256 MiB take to the GPU. {words}.")
 
 # %%
 # Copy with asarray, set, get and asnumpy
@@ -43,16 +59,6 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 #
 #    Write ``x.set(x_host.astype(np.float32))``. It raises ``TypeError: float32 array cannot be set to float64
 #    array``. ``x.set`` converts nothing; convert before it or after it, on the side that you prefer.
-#
-# NumPy's memory is :term:`pageable <pageable memory>`: the operating system may move it at any time, so the
-# GPU cannot fetch from it. For ``x.set`` the driver first copies each piece into a small pinned buffer of its
-# own; ``cp.asarray`` first copies the whole array into pinned memory of CuPy's.
-#
-# .. drawing:: transfers
-#
-#     Three ways from the host to the GPU, across PCIe. A pageable array is copied piece by piece by the CPU
-#     into a small pinned buffer of the driver's, from which the GPU fetches it. A pinned array is fetched
-#     directly. In the third row a function of CuPy's reads the pinned array itself.
 
 # %%
 
@@ -77,9 +83,8 @@ release()
 # Pinned memory: make it once, copy often
 # ---------------------------------------
 #
-# The operating system promises to leave pinned memory where it is, and the GPU fetches from it directly.
-#
-# .. rung:: pinned
+# ``cupyx.empty_pinned`` returns a NumPy array in memory that the operating system never moves, so the GPU can
+# fetch the numbers by itself.
 
 import cupyx
 
@@ -92,23 +97,33 @@ x_pinned[:] = 0  # only now is it yours again
 print(x[:3])
 
 # %%
-# 2\ :sup:`28` bytes arrive :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as with
-# ``cp.asarray`` from pageable memory. This has two prices. Making a pinned array of this size takes
-# :measured:`pin`, longer than even the slow copy. So make it once, and create the numbers in it.
+# .. warning::
 #
-# The other price is a trap. From pinned memory ``x.set`` returns after :measured:`returns_pinned`, although
-# 2\ :sup:`28` bytes arrive only after :measured:`arrives_pinned`. If you change the array meanwhile, the GPU
-# gets a mixture. From pageable memory ``x.set`` returns after :measured:`returns_pageable`, when NumPy's
-# array is no longer needed. What you ask of the GPU next is safe in both cases: it waits for the copy.
+#    From pinned memory ``x.set`` returns before the bytes arrive: for 256 MiB after
+#    :measured:`returns_pinned`, while the copy takes :measured:`to_device[pinned, 2**28].time`. If you change
+#    the pinned array meanwhile, the GPU gets a mixture of old and new numbers. Synchronise first, as above.
+#    What you ask of the GPU next is safe, for it waits for the copy.
+#
+# Making a pinned array of this size takes :measured:`pin`, longer than even the slow copy. So make it once,
+# keep it, and create the numbers in it: read a file into it, or pass it to NumPy as ``out=``.
+#
+# NumPy's own memory is :term:`pageable <pageable memory>`: the operating system may move it at any time, so
+# the GPU cannot fetch from it. For ``x.set`` the driver copies it piece by piece into a small pinned buffer;
+# ``cp.asarray`` first copies the whole array into pinned memory of its own.
+#
+# .. headline:: An ordinary array is copied twice, a pinned one only once
+#
+# .. drawing:: transfers
+#
+#     Three ways from the host to the GPU, across PCIe. A pageable array is copied piece by piece by the CPU
+#     into a small pinned buffer of the driver's, from which the GPU fetches it. A pinned array is fetched
+#     directly. In the third row a function of CuPy's reads the pinned array itself.
 
 # %%
-# Register an array that exists already
-# -------------------------------------
+# Pin an array that exists already
+# --------------------------------
 #
-# Often the numbers are in a NumPy array already. It can be pinned where it is.
-#
-# .. rung:: register_first
-#    :beside:
+# If the numbers are in a NumPy array already, register it: that pins the array where it is.
 
 pointer, n_bytes = y_host.ctypes.data, y_host.nbytes
 cp.cuda.runtime.hostRegister(pointer, n_bytes, 0)
@@ -118,17 +133,18 @@ cp.cuda.runtime.hostUnregister(pointer)  # before the array goes away
 print(x[:3])
 
 # %%
-# Registering 2\ :sup:`28` bytes that have been written before takes :measured:`register`. Even for a single
-# copy all three steps together are :measured:`to_device[register_first, 2**28].speedup(asarray)` as fast as
-# ``cp.asarray`` for this size. For a small array they do not pay: a megabyte takes
-# :measured:`to_device[register_first, 2**20].time`, and with ``x.set`` alone
-# :measured:`to_device[pageable, 2**20].time`.
-# Once registered, an array is copied as fast as any pinned one: 8.6 GB take
-# :measured:`to_device[registered, 2**33].time`.
+# For 256 MiB the three steps together take :measured:`to_device[register_first, 2**28].time`, so this pays
+# even for a single copy. For one of 1 MiB it does not: there ``x.set`` alone is faster.
 #
-# CuPy's functions can also read pinned memory directly, through :term:`PCIe`, without a copy before. For
-# numbers that are read just once this is nearly as fast as a copy, :measured:`to_device[mapped, 2**28].rate`,
-# and they need no memory on the GPU. When they are read again, they cross again.
+# .. dropdown:: Read pinned memory in place, without a copy
+#
+#     CuPy's functions can also read pinned memory directly, through :term:`PCIe`. For numbers that are read
+#     just once this is nearly as fast as a copy, :measured:`to_device[mapped, 2**28].rate` against
+#     :measured:`to_device[pinned, 2**28].rate`, and it needs no memory on the GPU. Numbers that are read
+#     again cross again. A registered array is copied as fast as any pinned one: 8.6 GB take
+#     :measured:`to_device[registered, 2**33].time`. For 1 MiB, registering and copying take
+#     :measured:`to_device[register_first, 2**20].time`, and ``x.set`` alone takes
+#     :measured:`to_device[pageable, 2**20].time`.
 #
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: set_from, asarray, register_first, read_mapped
@@ -136,21 +152,75 @@ print(x[:3])
 #
 # .. kernel:: gpuguide.topics.transfers.numbers
 #    :names: device_view
-#    :fold: An array of CuPy's that lies in pinned memory
+#    :fold: A CuPy array that lies in pinned memory
 
 # draw
 gg.claim(results, "pinned", faster_than=("pageable", "asarray"), at=2**28, by=3)
 gg.claim(results, "register_first", faster_than=("pageable", "asarray"), at=2**28, by=1.2)
 gg.claim(results, "pageable", faster_than="register_first", at=2**20, by=1.2)
 gg.claim(to_host, "into_pageable", faster_than="into_new", at=2**28, by=1.5)
+gg.claim(to_host, "into_pinned", faster_than="into_pageable", at=2**28, by=1.5)
 gg.claim(both_ways, "at_once", faster_than="in_turn", at=2**28, by=1.4)
 for slower, factor in (("scipy_fft_threads", 4), ("with_copies", 1.5)):
     gg.claim(convolution, "with_copies_pinned", faster_than=slower, at=2048**2, by=factor)
 gg.claim(product, "cupy", faster_than="numpy_threads", at=4096, by=5)
 
 # %%
-# Latency and bandwidth of a copy
-# -------------------------------
+# Back to the host: new arrays are slow
+# -------------------------------------
+#
+# ``x.get()`` and ``cp.asnumpy(x)`` make a new array each time, and that costs far more than the copy. In a
+# loop, write ``x.get(out=y_host)`` and pass the same array each time, a pinned one if you can.
+#
+# .. headline:: A new array for each copy back costs most of the time
+
+# draw
+import matplotlib.pyplot as plt
+from gpuguide.charts.style import CUPY, describe, style
+
+names = {
+    "x.get()": "into_new",
+    "x.get(out=y_host)": "into_pageable",
+    "x.get(out=y_pinned)": "into_pinned",
+}
+times = {label: to_host.time(name, 2**28) for label, name in names.items()}
+with style():
+    ax = plt.subplots(figsize=(7.2, 1.6))[1]
+    for row, time in enumerate(times.values()):
+        ax.barh(
+            row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////"
+        )
+        at = (time.value, row)
+        ax.annotate(
+            str(time), at, (6, 0), textcoords="offset points", va="center", weight="bold"
+        )
+    ax.set_yticks(range(len(times)), list(times))
+    ax.invert_yaxis()
+    ax.set(xticks=(), xlim=(0, 1.2 * max(time.value for time in times.values())))
+    ax.spines["bottom"].set_visible(False)
+    ax.grid(visible=False)
+    words = "; ".join(f"{label}: {time}" for label, time in times.items())
+    describe(ax, f"Bars of the time that 256 MiB take to the host. {words}.")
+
+# %%
+# A new array is slow because the operating system hands out its memory only as it is first written, page by
+# page. :evidence:`variant into_pageable`
+#
+# .. kernel:: gpuguide.topics.transfers.study
+#    :names: into_new, get_into
+#    :fold: The copies to the host, as they are timed
+#
+# .. results:: to_host
+
+# %%
+# Put small arrays together
+# -------------------------
+#
+# Every copy has a fixed cost: even a kilobyte takes :measured:`to_device[pinned, 2**10].time`. Below some
+# :measured:`half_rate_bytes` this :term:`latency` is most of the time, so put small arrays together and copy
+# them at once.
+#
+# .. headline:: Only large copies from pinned memory use the whole link
 
 # draw
 from gpuguide.charts.lines import plot_rate
@@ -158,19 +228,12 @@ from gpuguide.charts.lines import plot_rate
 _ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
 
 # %%
-# .. finding::
+# .. dropdown:: Two numbers that describe a pinned copy
 #
-#    Pinned copies approach :measured:`to_device[pinned, 2**28].rate`, and reach half of that at
-#    :measured:`half_rate_bytes`. From pageable memory ``x.set`` reaches
-#    :measured:`to_device[pageable, 2**20].rate` at 2\ :sup:`20` bytes, and
-#    :measured:`to_device[pageable, 2**28].rate` at 2\ :sup:`28`.
-#
-# A straight line describes pinned copies well: a :term:`latency` of :measured:`latency_pinned`, and then
-# :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal; below, the latency
-# decides. So put small arrays together before you copy them.
-#
-# No such line describes ``x.set`` from pageable memory: its rate falls again for large arrays. We think that
-# the CPU, which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
+#     A straight line describes pinned copies well: a latency of :measured:`latency_pinned`, and then
+#     :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal. No such line
+#     describes ``x.set`` from pageable memory: its rate falls again for large arrays. We think that the CPU,
+#     which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
 #
 # .. results:: to_device
 
@@ -183,28 +246,10 @@ gg.fact("bandwidth_pinned", 1 / slope, unit="B/s", note="fitted to pinned copies
 _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times bandwidth")
 
 # %%
-# Back to the host: new arrays are slow
-# -------------------------------------
+# Copy both ways at once
+# ----------------------
 #
-# ``x.get()`` and ``cp.asnumpy`` make a new array. For 2\ :sup:`28` bytes that takes
-# :measured:`to_host[into_new, 2**28].time`. Into an array that has been written before the same copy takes
-# :measured:`to_host[into_pageable, 2**28].time`, because the operating system hands out new memory only as it
-# is first written, page by page. :evidence:`variant into_pageable` Into a pinned array it takes
-# :measured:`to_host[into_pinned, 2**28].time`. So in a loop, give ``get`` the same array each time.
-#
-# .. kernel:: gpuguide.topics.transfers.study
-#    :names: into_new, get_into
-#    :fold: The copies to the host, as they are timed
-#
-# .. results:: to_host
-
-# %%
-# Both directions at once
-# -----------------------
-#
-# PCIe has lanes for each direction. With two :term:`streams <stream>` and pinned memory, both are in use.
-#
-# .. rung:: at_once
+# The link has lanes for each direction. With two :term:`streams <stream>` and pinned memory, both are in use.
 
 there, back = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
 y = cp.ones_like(x)
@@ -218,28 +263,27 @@ back.synchronize()
 print(x[:3], y_pinned[:3])
 
 # %%
-# With 2\ :sup:`28` bytes each way this takes :measured:`both_ways[at_once, 2**28].time`; one after the other
-# takes :measured:`both_ways[in_turn, 2**28].time`. From and to pageable memory two streams gain next to
-# nothing: with them it takes :measured:`both_ways[at_once_pageable, 2**28].time`. There ``x.set`` returns
-# only when its copy is done, or nearly so, and only then does Python ask for the copy back.
+# With 256 MiB each way this takes :measured:`both_ways[at_once, 2**28].time`, and one copy after the other
+# takes :measured:`both_ways[in_turn, 2**28].time`. With ordinary arrays it gains next to nothing: ``x.set``
+# returns when its copy is done, or nearly so, and only then does Python ask for the copy back.
+# :doc:`Overlap copies and work </gallery/moving_data/overlap>` adds computing to both.
 #
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: there_and_back
 #    :fold: Both ways, in turn and at once
 
 # %%
-# Convolution and product, compared with their copies
-# ---------------------------------------------------
+# Is a task worth its copies?
+# ---------------------------
 #
-# A time on the GPU alone says nothing about a program whose numbers are on the host. So here are two whole
-# tasks in ``float64``. One convolves an image of 2048 x 2048 with a Gaussian of 15 x 15. The other multiplies
-# 4096 layers of 512 x 512, ``cp.prod(layers, axis=0)``: 8.6 GB go to the GPU, and 2 MB come back.
+# Compare whole tasks, from array to array on the host. One of these convolves an image of 2048 by 2048 with
+# a Gaussian of 15 by 15; the other multiplies 4096 layers of 512 by 512, so that 8.6 GB go to the GPU and
+# 2 MB come back.
 #
 # .. csv-table:: From array to array on the host; in the last row, on the GPU
 #    :header: where | convolution | product
 #    :delim: |
 #
-#    CPU, one thread|:measured:`convolution[scipy_fft, 2048**2].time`|:measured:`product_one_thread`
 #    CPU, all threads|:measured:`convolution[scipy_fft_threads, 2048**2].time`|"
 #    :measured:`product[numpy_threads, 4096].time`"
 #    CuPy, pageable copies|:measured:`convolution[with_copies, 2048**2].time`|:measured:`product_pageable`
@@ -248,19 +292,18 @@ print(x[:3], y_pinned[:3])
 #    *CuPy, without copies*|:measured:`convolution[cupy, 2048**2].time`|"
 #    :measured:`product[cupy, 4096].time`"
 #
-# CuPy convolves with ``convolve2d``, and the CPU with SciPy's ``fftconvolve``; SciPy's ``convolve2d`` takes
-# much longer. With pageable copies most of CuPy's time goes into the copies. With pinned ones it is
-# :measured:`convolution[with_copies_pinned, 2048**2].speedup(scipy_fft_threads)` as fast as SciPy on all
-# threads. But do not stop at the first ways: this Gaussian can be split into two passes, which is less work
-# for the CPU as well, and the copies stay. In ``float32`` CuPy then takes
-# :measured:`convolution:image[with_copies_pinned, 2048**2].time` with pinned copies, and
-# :measured:`convolution:image[with_copies, 2048**2].time` with pageable ones, where a good loop on all
-# threads takes :measured:`convolution:image[separable_simd, 2048**2].time`.
-# :doc:`Convolution </gallery/cupy/convolution>` has them all.
-#
-# In the product each number is used once. The CPU reads it from its own memory, and the GPU through PCIe. If
-# that is all you do, the numbers might as well stay on the host. They belong on the GPU if they are
+# The convolution does much with each number, and it is worth the trip. The product uses each number once. The
+# CPU reads it from its own memory, the GPU through the link, and even with pinned copies the trip gains
+# nothing. Such numbers belong on the GPU if they are
 # :doc:`made there </gallery/moving_data/data_where_it_is>`, or used again and again.
+#
+# .. dropdown:: Both tasks, and better ways to convolve
+#
+#     Both are in ``float64``. CuPy convolves with ``convolve2d``, and the CPU with SciPy's ``fftconvolve``,
+#     as SciPy's ``convolve2d`` takes much longer. One thread of the CPU takes
+#     :measured:`convolution[scipy_fft, 2048**2].time` for the convolution and :measured:`product_one_thread`
+#     for the product. This Gaussian can be split into two passes, which is less work for the CPU as well, and
+#     the copies stay: :doc:`Convolution </gallery/cupy/convolution>` compares these ways.
 #
 # .. kernel:: gpuguide.topics.transfers.convolution
 #    :names: with_copies, with_copies_pinned
@@ -275,8 +318,8 @@ print(x[:3], y_pinned[:3])
 #
 #    - Make a pinned array once, create the numbers in it, and copy from it often. Large arrays arrive
 #      :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as with ``cp.asarray``.
-#    - Synchronise before you change a pinned array: ``x.set`` returns before the numbers have arrived.
-#    - Give ``get`` the same ``out=`` each time. Into a new array, 2\ :sup:`28` bytes take
+#    - Synchronise before you change a pinned array: ``x.set`` returns before the bytes have arrived.
+#    - Give ``get`` the same ``out=`` each time. Into a new array, 256 MiB take
 #      :measured:`to_host[into_new, 2**28].time`, into an old one
 #      :measured:`to_host[into_pageable, 2**28].time`.
 
@@ -293,5 +336,6 @@ print(x[:3], y_pinned[:3])
 # Next
 # ----
 #
-# Onward: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on making numbers where they are
-# needed. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks that wait.
+# Next: :doc:`Make data where you use them </gallery/moving_data/data_where_it_is>` avoids copies altogether.
+# See also: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains why a clock has to wait for a
+# copy.

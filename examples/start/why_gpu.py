@@ -1,41 +1,34 @@
 """
-Why a GPU
-=========
+When a GPU pays
+===============
 
 At what size does a GPU win, and is copying the data worth it?
 """
 # %%
-# Copy once, and do many things there: a GPU works out a formula for a hundred million numbers
-# :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)` as fast as 16 virtual CPUs, which take
-# :measured:`polynomial[cpu_threads, 10**8].time`, if the numbers are on it already. With pinned copies there
-# and back the GPU takes :measured:`polynomial[with_copies_pinned, 10**8].time`, so a single formula is not
-# worth the trip.
+# Move work to the GPU if it takes many steps on millions of numbers: copy them there once, compute, and copy
+# the result back. For a hundred million numbers in its memory, a GPU works out a formula
+# :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)` as fast as 16 virtual CPUs. If the numbers
+# are copied for that one formula, the CPUs are
+# :measured:`polynomial[cpu_threads, 10**8].speedup(with_copies)` as fast as the GPU.
 #
-# .. list-table:: From the call until the result is there
-#    :header-rows: 1
+# .. headline:: The GPU wins from a few million numbers on, unless you copy them each time
 #
-#    * - numbers
-#      - 10\ :sup:`4`
-#      - 10\ :sup:`8`
-#    * - CuPy, the code of NumPy
-#      - :measured:`polynomial[cupy, 10**4].time`
-#      - :measured:`polynomial[cupy, 10**8].time`
-#    * - compiled, 16 virtual CPUs
-#      - :measured:`polynomial[cpu_threads, 10**4].time`
-#      - :measured:`polynomial[cpu_threads, 10**8].time`
-#    * - compiled, the GPU
-#      - :measured:`polynomial[gpu_threads, 10**4].time`
-#      - :measured:`polynomial[gpu_threads, 10**8].time`
-#    * - the GPU with pinned copies
-#      - :measured:`polynomial[with_copies_pinned, 10**4].time`
-#      - :measured:`polynomial[with_copies_pinned, 10**8].time`
+# .. drawn:: why_gpu
+#
+#     ax = gg.plot_time(
+#         results,
+#         variants=["cpu_threads", "gpu_threads", "with_copies"],
+#         crossover=("cpu_threads", "gpu_threads"),
+#     )
+#     ax.set_ylim(3e-6, 1)  # room for the words about the crossover
+#     ax.figure.set_size_inches(7.2, 3.4)
 
 # %%
-# One formula, in NumPy and in CuPy
-# ---------------------------------
+# From NumPy to CuPy: one formula
+# -------------------------------
 #
-# Here is the formula, a polynomial of degree seven. CuPy is NumPy for the GPU. ``cp.asarray`` copies an
-# array there, and the function takes either.
+# CuPy is NumPy for the GPU. The function below works out a polynomial of degree seven, and takes an array of
+# either library. ``cp.asarray`` copies a NumPy array into the memory of the GPU.
 
 import cupy as cp
 import numpy as np
@@ -53,10 +46,11 @@ print("CuPy: ", polynomial(x_device)[:3])
 # %%
 # .. try-it::
 #
-#    Call ``polynomial(2)``. It is 165. The function does not say where it runs. Its argument decides that.
+#    Call ``polynomial(2)``. It is 165. The function does not say where it runs: its argument decides that.
 #
-# For ten million numbers NumPy takes :measured:`polynomial[numpy, 10**7].time` and CuPy
-# :measured:`polynomial[cupy, 10**7].time`. That is one thread of a CPU against a whole GPU.
+# For a million numbers CuPy is :measured:`polynomial[cupy, 10**6].speedup(numpy)` as fast as NumPy, and for
+# ten million :measured:`polynomial[cupy, 10**7].speedup(numpy)`. But that compares a whole GPU with a single
+# thread of the CPU, as NumPy uses only one for such a formula.
 #
 # .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: cupy
@@ -69,12 +63,14 @@ import gpuguide as gg
 from gpuguide.topics.why_gpu.kernels import cpu_threads, gpu_threads
 
 # %%
-# All threads of the CPU against the GPU
-# --------------------------------------
+# A fair comparison: all threads of the CPU
+# -----------------------------------------
 #
-# A CPU has a few fast cores. A GPU has thousands of arithmetic units, each slower than a core, that all
-# work at the same time. So it suits tasks that can be cut into very many parts which do not depend on each
+# A CPU has a few fast cores. A GPU has thousands of arithmetic units, each slower than a core, that all work
+# at the same time. It therefore suits work that can be cut into very many parts that do not depend on each
 # other.
+#
+# .. headline:: The GPU has a thread for every number, but the numbers have to get there
 #
 # .. drawing:: why_gpu
 #
@@ -82,13 +78,13 @@ from gpuguide.topics.why_gpu.kernels import cpu_threads, gpu_threads
 #     all threads a few workers share the row. On the GPU there is a worker for every number, but two arrows,
 #     called the trip, show that the numbers have to get there and back.
 #
-# To be fair, Numba compiles the formula for both.
+# To be fair to both sides, we let Numba compile the formula for the CPU and for the GPU.
 
 from numba import cuda, njit, prange
 
 # %%
-# NumPy and CuPy go through all the numbers once for each of the fourteen operators. The compiled loops read
-# each number once. First the CPU, with all its threads:
+# NumPy and CuPy go through all the numbers once for each of the fourteen operators, while a compiled loop
+# reads each number once. On the CPU, ``prange`` shares the numbers out among all threads:
 #
 # .. rung:: cpu_threads
 
@@ -97,8 +93,8 @@ cpu_threads(x_host, out_host)
 print(out_host[:3])
 
 # %%
-# On the GPU the outer loop is gone. A function like this one is a kernel: each :term:`thread` of the GPU runs
-# it for one number. :doc:`First kernel </gallery/first_kernels/first_kernel>` explains it line by line.
+# On the GPU the outer loop is gone. Such a function is a kernel: each :term:`thread` of the GPU runs it for
+# one number. :doc:`/gallery/first_kernels/first_kernel` explains it line by line.
 #
 # .. rung:: gpu_threads
 
@@ -115,23 +111,18 @@ from gpuguide.topics.why_gpu.study import study
 results = study.run()
 
 # %%
-# Result: where the GPU overtakes the CPU
-# ---------------------------------------
-
-# draw
-_ = gg.plot_time(
-    results,
-    variants=["numpy", "cpu_threads", "cupy", "gpu_threads"],
-    crossover=("cpu_threads", "gpu_threads"),
-).set_ylim(1e-6, 2)  # room for the words about the crossover, none below the fastest
-
-# %%
-# .. finding::
+# From which size the GPU wins
+# ----------------------------
 #
-#    With the numbers on the GPU, it overtakes all threads of the CPU
-#    :measured:`polynomial.crossover(cpu_threads, gpu_threads)`; at a million the two take about the same
-#    time. At 10\ :sup:`8` numbers the GPU is :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)`
-#    as fast, from the call until the result is there.
+# The chart at the top shows these two functions. With the numbers on the GPU, it draws level with all threads
+# of the CPU at about a million numbers, and at ten million it is
+# :measured:`polynomial[gpu_threads, 10**7].speedup(cpu_threads)` as fast.
+#
+# With fewer numbers the GPU does not get any faster: a thousand take as long as a million, about
+# :measured:`polynomial[gpu_threads, 10**6].time`. Most of that goes into the :term:`launch` and into waiting
+# for its end; the kernel itself takes :measured:`polynomial[kernel_alone, 10**6].time`.
+# :evidence:`variant kernel_alone` A small task cannot be quicker than its launch, so join small tasks into a
+# large one.
 
 # draw: Six claims
 gg.claim(results, "numpy", faster_than="gpu_threads", at=10**3)
@@ -142,22 +133,15 @@ gg.claim(results, "with_copies_pinned", faster_than="with_copies", at=10**8, by=
 gg.claim(results, "cpu_threads", faster_than="with_copies", at=10**8, by=2)
 
 # %%
-# The bars are tall where the host decides: in one of the runs its processor was busy with other work.
+# .. dropdown:: Why NumPy takes so long: part of it is new arrays
 #
-# On the left more numbers hardly cost the GPU more time. It takes about
-# :measured:`polynomial[gpu_threads, 10**5].time` for 10\ :sup:`5` numbers, and as long for a thousand. By the
-# GPU's own clock the kernel alone takes :measured:`polynomial[kernel_alone, 10**3].time` of that for a
-# thousand, and :measured:`polynomial[kernel_alone, 10**5].time` for 10\ :sup:`5`. The rest goes into the
-# launch and into waiting for the end. :evidence:`variant kernel_alone` That part depends on the host, and
-# takes longer when the host is busy.
-#
-# NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
-# :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that it
-# makes. The operating system hands out their memory page by page, when a page is first used. Most of it comes
-# in large pages of 2 MiB. With ten million numbers this happens :measured:`faults_new` times in a call, a
-# count that differs much from one run to the next. If all steps write into one array that exists,
-# it happens :measured:`faults_out` times, and the call is
-# :measured:`polynomial[numpy_out, 10**7].speedup(numpy)` as fast. :evidence:`variant numpy_out`
+#     NumPy takes :measured:`polynomial[numpy, 10**6].time` for a million numbers and
+#     :measured:`polynomial[numpy, 10**7].time` for ten million. Part of that goes into the new arrays that
+#     each operator makes. The operating system hands out their memory page by page, when a page is first
+#     used; most of it comes in large pages of 2 MiB. With ten million numbers this happens
+#     :measured:`faults_new` times in a call, a count that differs much from one run to the next. If all steps
+#     write into one array that exists, as below, it happens :measured:`faults_out` times, and the call is
+#     :measured:`polynomial[numpy_out, 10**7].speedup(numpy)` as fast. :evidence:`variant numpy_out`
 
 # %%
 
@@ -189,11 +173,11 @@ for name, call in calls.items():
     gg.fact(name, getrusage(RUSAGE_SELF).ru_minflt - before, unit="1")
 
 # %%
-# Copies there and back
-# ---------------------
+# Count the copies there and back
+# -------------------------------
 #
-# If the numbers are in the memory of the CPU, they must cross :term:`PCIe`, and the results must come back.
-# From :term:`pinned memory` the GPU fetches them by itself:
+# Numbers in the memory of the CPU have to cross :term:`PCIe`, and the results have to come back. That is
+# quickest from and to :term:`pinned memory`, which the GPU reads and writes by itself:
 #
 # .. rung:: with_copies_pinned
 #    :beside:
@@ -210,31 +194,25 @@ out_device.get(out=out_pinned)
 print(out_pinned[:3])
 
 # %%
-# NumPy's ordinary memory is :term:`pageable <pageable memory>`. With copies from and to it the same trip is
-# slower.
+# An ordinary NumPy array lies in :term:`pageable memory`. The same trip is slower from there:
 #
 # .. kernel:: gpuguide.topics.why_gpu.study
 #    :names: with_copies
 #    :fold: The trip with pageable copies
+#
+# .. headline:: A hundred million numbers: the copies decide who wins
 
 # draw
-_ = gg.plot_time(
-    results, variants=["cpu_threads", "gpu_threads", "with_copies", "with_copies_pinned"]
-).set_ylim(bottom=1e-6)
+from gpuguide.charts.shapes import plot_bars
+
+variants = ["cpu_threads", "gpu_threads", "with_copies_pinned", "with_copies"]
+plot_bars(results, variants, at=10**8).figure.set_size_inches(7.2, 2.8)
 
 # %%
-# .. finding::
-#
-#    For 10\ :sup:`8` numbers the GPU takes :measured:`polynomial[gpu_threads, 10**8].time`, with pinned
-#    copies :measured:`polynomial[with_copies_pinned, 10**8].time`, with pageable ones
-#    :measured:`polynomial[with_copies, 10**8].time`. All threads of the CPU take
-#    :measured:`polynomial[cpu_threads, 10**8].time`.
-#
-# So for one cheap formula the CPU wins against pageable copies. Against pinned ones the race is close: the
-# CPU won in every run, and may lose in the next. But the trip costs the same for one formula and
-# for a hundred. By these times, pinned copies cost as much as :measured:`formulas_pinned` such formulas save,
-# and pageable ones as much as :measured:`formulas_pageable`. So copy once, do many things on the GPU, and
-# copy the result back at the end.
+# For a single formula the trip does not pay, and even with pinned copies the race is close. But the trip
+# costs the same for one formula and for a hundred. Here, pinned copies cost as much as the GPU saves on
+# :measured:`formulas_pinned` formulas, and pageable ones as much as on :measured:`formulas_pageable`. If you
+# do more than that with the same numbers, the GPU wins, copies included.
 
 # draw: How many formulas save as much as the copies cost
 n = 10**8
@@ -250,29 +228,42 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
     )
 
 # %%
-# When to stay on the CPU
-# -----------------------
+# When the GPU is slower than NumPy
+# ---------------------------------
 #
-# For a thousand numbers NumPy takes :measured:`polynomial[numpy, 10**3].time`, and the GPU takes
-# :measured:`polynomial[gpu_threads, 10**3].time` without any copy. And where each step needs the result of
-# the one before, there is nothing to share out, however large the task.
+# Stay on the CPU in these cases:
 #
-# When somebody promises you a large factor, ask five things: against which code, on how many threads, with
-# or without the copies, for how many numbers, of which type?
+# - **The arrays are small.** For a thousand numbers NumPy takes :measured:`polynomial[numpy, 10**3].time`,
+#   and the GPU :measured:`polynomial[gpu_threads, 10**3].time` without any copy.
+# - **The data go there for one cheap step** and come back at once.
+# - **Each step needs the result of the one before.** Then there is nothing to share out, however large the
+#   task.
+#
+# When somebody promises you a large factor, ask five things: against which code, on how many threads, with or
+# without the copies, for how many numbers, of which type?
 #
 # .. results:: polynomial
 
 # %%
-# Your turn: find the crossing
+# .. remember::
+#
+#    - Use a GPU for millions of numbers, and join small tasks into a large one.
+#    - Copy to the GPU once, do many steps there, and copy the result back at the end. A single cheap formula
+#      is not worth the trip.
+#    - Compare with all threads of the CPU, and say whether the copies are counted.
+
+# %%
+# Your turn: one copy each way
 # ----------------------------
 #
-# Write the function that finds in two columns of times where one overtakes the other, if it does at all.
+# The program of this exercise computes on the GPU, but copies after every step. Make it copy once there and
+# once back. Run your answer on any computer, or in a notebook with a GPU.
 #
-# .. exercise:: crossing_point
+# .. exercise:: count_transfers
 
 # %%
 # Next
 # ----
 #
-# Onward: :doc:`Five minutes </gallery/start/five_minutes>`, the first program to run yourself. Sideways:
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on why the clock has to wait.
+# Next: :doc:`/gallery/start/five_minutes`, a first program to run yourself. See also:
+# :doc:`/gallery/measuring/how_to_time`, on why a clock has to wait for the GPU.

@@ -35,8 +35,9 @@ class OtherSizes:
     """How a lesson's open blocks are run at another size.
 
     `edits` is what a reader would change, as it stands there -> what is written instead, in all blocks.
-    `checks` is a rung -> statements that run after its block, among the names of the page: they assert that
-    its answer is right, and spoil it for the next one. ``""`` is for the last block of all.
+    `checks` is a rung, or code that stands in one block -> statements that run after this block, among the
+    names of the page: they assert that its answer is right, and spoil it for the next one. ``""`` is for the
+    last block of all.
     """
 
     edits: dict[str, str]
@@ -44,14 +45,19 @@ class OtherSizes:
 
     def program(self, blocks: list[Block]) -> str:
         """The blocks with the edits, each followed by its check."""
-        assert {*self.checks} - {""} == {block.rung for block in blocks} - {""}, "each rung has a check"
+        rungs = {block.rung for block in blocks} - {""}
+        assert rungs <= {*self.checks}, "each rung has a check"
+        checks = [""] * len(blocks)
+        for key, check in self.checks.items():
+            texts = ([block.rung] if key in rungs else block.code for block in blocks)
+            at = [i for i, text in enumerate(texts) if key in text]
+            assert len(at) == 1 or not key, f"{key!r} names {len(at)} blocks, not one"
+            checks[at[-1]] += f"\n{check}"
         for old in self.edits:
             assert any(old in block.code for block in blocks), f"{old!r} stands in no open block"
         # At once, so that what one edit wrote is not changed by the next.
         either = re.compile("|".join(map(re.escape, sorted(self.edits, key=len, reverse=True))) or r"(?!)")
         codes = [either.sub(lambda match: self.edits[match[0]], block.code) for block in blocks]
-        checks = [self.checks[block.rung] if block.rung else "" for block in blocks]
-        checks[-1] += self.checks.get("", "")
         return program([f"{code}\n{check}" for code, check in zip(codes, checks, strict=True)])
 
 

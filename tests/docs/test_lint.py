@@ -44,13 +44,15 @@ gg.keep("x", results.items)
 
 # %%
 # :measured:`a` :measured:`b` :measured:`c`
+#
+# .. headline:: Larger is slower
 
 # draw
 gg.plot_time(results)
 share = results.quantity("one", 4, "share")
 
 # %%
-# .. finding::
+# .. note::
 #
 #    It takes :measured:`add[one, 2**20].time`.
 #
@@ -67,8 +69,8 @@ MISTAKES = [
     (1, ("`a` :", "`a` in 5 us, :"), ":measured:`a`", "'5 us'"),
     (2, (" :evidence:`count\n# waits`", ""), "# Slow,", "'Slow, because threads wait.'"),
     (2, ("We think it is", "It is"), "It is", "'It is memory, because nothing else is left.'"),
-    (3, (".. finding::", ".. note::"), "# draw", "a chart without its finding"),
-    (3, ("share = ", "\n# %%\n\n# draw\nplt.plot(share)\nshare = "), "# draw", "a chart without its finding"),
+    (3, (".. headline::", ".. hint::"), "# draw", "a chart without its head"),
+    (3, ("share = ", "\n# %%\n\n# draw\nplt.plot(share)\nshare = "), "# draw", "a chart without its head"),
     (4, (" :measured:`c`", ""), "", "5 measured numbers"),
     (
         5,

@@ -144,19 +144,11 @@ def _shortened(text: str) -> str:
 
 
 def _charts(page: PageText) -> Iterator[Problem]:
-    """3. A chart has its headline above it, or its finding below it, before the next chart."""
-    charts = [
-        place for place, cell in enumerate(page.cells) if cell.kind == "drawn" and _CHART.search(cell.content)
-    ]
-    for place, after in pairwise([*charts, len(page.cells)]):
-        below = page.cells[place + 1 : after]
-        above = page.cells[place - 1] if place else None
-        if above and above.kind == "text" and ".. headline::" in above.content:
-            continue
-        if not any(cell.kind == "text" and ".. finding::" in cell.content for cell in below):
-            yield Problem(
-                _line(page.cells[place]), "a chart without its headline; write .. headline:: in the text above it"
-            )
+    """3. A chart has its headline in the text cell right above it."""
+    for above, cell in pairwise(page.cells):
+        is_chart = cell.kind == "drawn" and _CHART.search(cell.content)
+        if is_chart and not (above.kind == "text" and ".. headline::" in above.content):
+            yield Problem(_line(cell), "a chart without its headline; write .. headline:: in the text above")
 
 
 def _numbers(page: PageText) -> Iterator[Problem]:

@@ -98,15 +98,15 @@ results = doubled.run()
 # Result: NumPy wins at small sizes
 # ---------------------------------
 #
-# .. One or two charts, each with a finding, and what limits it now.
+# .. One or two charts, each with a headline, and what limits it now.
+#
+# .. headline:: NumPy wins up to a few thousand numbers
 
 # draw
 gg.plot_time(results)
 
 # %%
-# .. finding::
-#
-#    The kernel overtakes NumPy :measured:`$name.crossover(numpy, one_element)`.
+# The kernel overtakes NumPy :measured:`$name.crossover(numpy, one_element)`.
 #
 # .. kernel:: gpuguide.topics.$name.study
 #    :names: numpy

@@ -109,7 +109,8 @@ def _after_picture(section: nodes.section, at: int) -> int:
     """Give the place after the picture, with its caption, that an answer may have."""
     for number, node in enumerate(section.children[at:], at + 1):
         is_chart = isinstance(node, cell_node) and any(True for _ in node.findall(nodes.image))
-        if is_chart or isinstance(node, nodes.image) or {"gg-chart", "gg-headline", "gg-finding"} & {*_classes(node)}:
+        is_part = {"gg-chart", "gg-headline", "gg-finding"} & {*_classes(node)}
+        if is_chart or is_part or isinstance(node, nodes.image):
             at = number
         elif not isinstance(node, nodes.comment):
             break

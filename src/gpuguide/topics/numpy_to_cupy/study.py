@@ -1,4 +1,4 @@
-"""One program for NumPy and CuPy, a convolution in one dimension, and a loop over the rows of a table."""
+"""Standardised columns in two layouts, a convolution in one dimension, rows in a loop and at once."""
 
 from functools import lru_cache
 from math import isqrt, log2
@@ -10,10 +10,10 @@ from gpuguide.machine.backends import is_device_array
 from gpuguide.machine.cpu import in_threads, thread_pool
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
-from gpuguide.topics.numpy_to_cupy.functions import at_once, in_cells, row_by_row
+from gpuguide.topics.numpy_to_cupy.functions import at_once, row_by_row, standardise
 from gpuguide.topics.numpy_to_cupy.kernels_cpu import cpu_threads
 
-ALONE = 10**2  # where the text asks what the GPU itself does
+COLUMNS = 100
 N_WEIGHTS = 15 * 15
 # With less, the threads wait for Python; with more, some of them have nothing to do.
 PART = 1 << 16
@@ -21,69 +21,114 @@ PART = 1 << 16
 on_the_gpu = {"arrays": "numba", "allocates": True}
 
 
-def cupy(x, y, cell):
-    """Hand the same function arrays of CuPy's."""
-    return in_cells(*map(cp.asarray, (x, y, cell)))
+def cupy(table):
+    """Hand the same function an array of CuPy's."""
+    return standardise(cp.asarray(table))
 
 
-def with_copies(x, y, cell, out):
-    """Copy the points to the GPU, call the same function, and copy the result back."""
-    in_cells(*map(cp.asarray, (x, y, cell))).get(out=out)
+def with_copies(table, out):
+    """Copy the table to the GPU, call the same function, and copy the result back."""
+    standardise(cp.asarray(table)).get(out=out)
 
 
-def with_copies_pinned(x, y, cell, out):
+def with_copies_pinned(table_host, out):
     """Do the same between arrays in pinned memory, which the GPU copies by itself."""
-    in_cells(*map(from_pinned, (x, y, cell))).get(out=out)
-
-
-def from_pinned(x_host):
-    """Copy an array straight from pinned memory."""
-    x = cp.empty(x_host.shape, x_host.dtype)
+    table = cp.empty(table_host.shape, table_host.dtype)
     # asarray would first copy it into pinned memory of CuPy's own.
-    x.set(x_host, stream=cp.cuda.get_current_stream())
-    return x
+    table.set(table_host, stream=cp.cuda.get_current_stream())
+    standardise(table).get(out=out)
 
 
-def cells_reference(x, y, cell):
-    """Divide by the area that the cell's two edges span."""
-    (a, b), (c, d) = cell.tolist()
-    return (x**2 + y**2) / (a * d - b * c)
+def together_numpy(stored):
+    """Call the function for a table whose columns lie together in memory, on one thread."""
+    return standardise(stored.T).T
 
 
-def points_and_cell(n, dtype, rng, exact):
-    if exact:  # 3, 4 and 5 make a right triangle; a sheared square has the area of the square
-        k = whole_numbers(rng, n, 401, dtype, low=-400)
-        return 3 * k, 4 * k, np.array([[1, 1], [0, 1]], dtype)
-    cell = np.array([[2.0, 0.5], [-0.25, 1.5]]) + 0.1 * rng.random((2, 2))
-    return uniform(rng, n, dtype), uniform(rng, n, dtype), cell.astype(dtype)
+def together_cupy(stored):
+    """Do the same on the GPU."""
+    return together_numpy(cp.asarray(stored))
 
 
-cells = Study(
-    name="cells",
-    title="A program of four functions of NumPy's",
-    sizes=(10**2, 10**3, 10**4, 10**5, 10**6, 10**7),
-    size_name="points",
+def columns_reference(table):
+    """Divide what is left without the mean by the root of its mean square."""
+    left = table - table.sum(axis=0) / len(table)
+    return left / np.sqrt((left * left).sum(axis=0) / len(table))
+
+
+def table_of_columns(n, dtype, rng, exact):
+    rows, rest = divmod(n, COLUMNS)
+    if rest or rows % 2:
+        raise ArgumentError(
+            f"The table has {COLUMNS} columns and an even number of rows; got {n} numbers."
+        )
+    # As often above the mean as below it, and always as far. CuPy's variance multiplies by 1 / rows, which
+    # is exact for powers of two alone.
+    if exact:
+        signs = rng.permuted(
+            np.repeat([[-1], [1]], rows // 2, axis=0).repeat(COLUMNS, axis=1), axis=0
+        )
+        mean, deviation = rng.integers(-9, 10, COLUMNS), 2 ** rng.integers(0, 4, COLUMNS)
+        return ((mean + deviation * signs).astype(dtype),)
+    return (uniform(rng, n, dtype).reshape(rows, COLUMNS),)
+
+
+def stored_by_columns(n, dtype, rng, exact):
+    (table,) = table_of_columns(n, dtype, rng, exact)
+    return (np.ascontiguousarray(table.T),)
+
+
+tables = {
+    "size_name": "numbers",
+    "input_note": "uniform random numbers from 0 to 1; two numbers in each column for the exact check",
+    # NumPy adds up one row after the other.
+    "tolerance": Tolerance(c=4, serial=lambda n: n // COLUMNS, threads=1),
+    "small": (2_000, 6_600, 26_600),
+    "baseline": "numpy",
+}
+
+columns = Study(
+    name="columns",
+    title=f"A table of {COLUMNS} columns, standardised",
+    sizes=(10**3, 10**4, 10**5, 10**6, 10**7),
     dtype="float64",
-    inputs=points_and_cell,
-    input_note="uniform random numbers from 0 to 1; for the exact check 3, 4, 5 and multiples",
-    reference=cells_reference,
-    tolerance=Tolerance(c=4, serial=4),
-    baseline="numpy",
+    inputs=table_of_columns,
+    reference=columns_reference,
     variants=(
-        cpu(in_cells, "NumPy, one thread", name="numpy", allocates=True),
+        cpu(standardise, "NumPy, one thread", name="numpy", allocates=True),
         cpu(cpu_threads, "Numba, all CPU threads", "all"),
         end_to_end(cupy, "CuPy", **on_the_gpu),
-        gpu(
-            in_cells,
-            "CuPy, work on the GPU alone",
-            name="gpu_alone",
-            allocates=True,
-            up_to=ALONE,
-            because=f"timed at {ALONE} points only",
-        ),
+        gpu(standardise, "CuPy, work on the GPU alone", name="gpu_alone", allocates=True),
         end_to_end(with_copies, "CuPy, pageable copies"),
         end_to_end(with_copies_pinned, "CuPy, pinned copies", arrays="pinned"),
     ),
+    **tables,
+)
+
+
+one_piece = {
+    "sizes": (10**7,),
+    "inputs": stored_by_columns,
+    "reference": lambda stored: columns_reference(stored.T).T,
+    "variants": (
+        cpu(together_numpy, "NumPy, one thread", name="numpy", allocates=True),
+        end_to_end(together_cupy, "CuPy", name="cupy", **on_the_gpu),
+        gpu(together_numpy, "CuPy, work on the GPU alone", name="gpu_alone", allocates=True),
+    ),
+    **tables,
+}
+
+together = Study(
+    name="together",
+    title="The same table, each column in one piece, float64",
+    dtype="float64",
+    **one_piece,
+)
+
+together_single = Study(
+    name="together_single",
+    title="The same table, each column in one piece, float32",
+    dtype="float32",
+    **one_piece,
 )
 
 
