@@ -6,8 +6,8 @@ Which clock says how long your GPU code takes?
 """
 # %%
 # Wait for the GPU before you start the clock, and again before you stop it. A clock that does not wait sees
-# only the launch: for a kernel on 2\ :sup:`26` numbers it says :measured:`large_launch`, while the work takes
-# :measured:`large_end_to_end`.
+# only the launch: for a kernel on 2\ :sup:`26` numbers it says :measured:`not_waiting`, while the work takes
+# :measured:`waiting`.
 #
 # .. headline:: A clock that does not wait shows the same time for any amount of work
 #
@@ -18,7 +18,7 @@ Which clock says how long your GPU code takes?
 #     from gpuguide.charts.style import KERNELS, describe
 #
 #     sizes, (launch, waited) = arrays["curve_sizes"], 1e6 * arrays["curves"].T
-#     figure, ax = plt.subplots()
+#     figure, ax = plt.subplots(figsize=(7.2, 3.2))
 #     for times, colour, words in (
 #         (waited, KERNELS[0], "the clock waits"),
 #         (launch, KERNELS[1], "it does not"),
@@ -103,6 +103,7 @@ print(f"median {np.median(us):.0f} us, from {us.min():.0f} to {us.max():.0f} us"
 #
 # **Time a program with these four lines, and a kernel with** ``gg.benchmark(call)``. Without this package,
 # ``cupyx.profiler.benchmark`` is right for a kernel that runs for :rule:`1 ms` or longer.
+# The sections below explain the other clocks.
 #
 # .. list-table:: Four clocks for one kernel
 #    :header-rows: 1
@@ -451,7 +452,7 @@ if (defences := host_remedies.defences()) is not None:
     gg.fact("host_defences", defences, unit="1")
 
 # %%
-# Without the delay, both events and launch are in the figure: :measured:`small_events` instead of
+# Without the delay, the launch is part of the time: :measured:`small_events` instead of
 # :measured:`small_gpu`. ``cupyx.profiler.benchmark`` has no delay either and says
 # :measured:`small_benchmark`. For work of :rule:`1 ms` or more that hardly matters.
 
@@ -506,7 +507,7 @@ describe(
 # .. remember::
 #
 #    - Call ``cp.cuda.Device().synchronize()`` before you start the clock and before you stop it. Without it,
-#      a kernel of :measured:`large_end_to_end` seems to take :measured:`large_launch`.
+#      a kernel of :measured:`waiting` seems to take :measured:`not_waiting`.
 #    - Make one call that is not timed, then take the median of twenty.
 #    - Time a kernel with ``gg.benchmark(call)``, and distrust a time close to the floor beside it.
 
@@ -517,6 +518,8 @@ describe(
 # .. exercise:: lying_benchmark
 
 # draw
+for name, seconds in zip(("not_waiting", "waiting"), arrays["curves"][-1], strict=True):
+    gg.fact(name, float(seconds), unit="s", note="median of twenty, 2^26 numbers")
 gg.claim(qr, "cupy", faster_than="numpy", at=512**2, by=5)
 gg.claim(results, "add_one", share_at_least=0.8, at=2**26)
 for name in ("collector_off", "pinned", "warmed", "all_three"):
