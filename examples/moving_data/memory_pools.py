@@ -258,6 +258,8 @@ _ = gg.fact(
 #
 # Working in place saves memory. It does not save time, for both forms read and write the same bytes, and a
 # new array from the pool costs next to nothing.
+#
+# .. rung:: in_place
 
 x_host = np.random.default_rng(0).random(1_000_000)
 x = cp.asarray(x_host)
