@@ -5,10 +5,10 @@ Share arrays between GPU libraries
 How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 """
 # %%
-# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. To PyTorch and
-# back, 128 MiB take :measured:`tripled[through_torch, 2**25].time`, and by way of the CPU, as it is usually
-# written, :measured:`tripled[through_pageable, 2**25].time`. A Numba kernel takes CuPy's arrays as they
-# are.
+# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. 128 MiB go to
+# PyTorch, are tripled there and come back in :measured:`tripled[through_torch, 2**25].time`; copied through
+# the CPU, in :term:`pageable memory`, they take :measured:`tripled[through_pageable, 2**25].time`. A Numba
+# kernel takes CuPy's arrays as they are.
 #
 # .. headline:: 128 MiB to PyTorch and back: a shared array needs no copies
 #
