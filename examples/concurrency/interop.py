@@ -2,15 +2,15 @@
 Share arrays between GPU libraries
 ==================================
 
-How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
+How do CuPy, Numba, PyTorch and JAX work on one array without a copy?
 """
 # %%
-# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. 128 MiB go to
-# PyTorch, are tripled there and come back in :measured:`tripled[through_torch, 2**25].time`; copied through
-# the CPU, in :term:`pageable memory`, they take :measured:`tripled[through_pageable, 2**25].time`. A Numba
-# kernel takes CuPy's arrays as they are.
+# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. PyTorch triples
+# 128 MiB and hands them back in :measured:`tripled[through_torch, 2**25].time`; copied through the CPU, in
+# :term:`pageable memory`, they take :measured:`tripled[through_pageable, 2**25].time`. A Numba kernel takes
+# CuPy's arrays as they are.
 #
-# .. headline:: 128 MiB to PyTorch and back: a shared array needs no copies
+# .. headline:: A shared array needs no copies
 #
 # .. drawn:: interop
 #
@@ -18,7 +18,7 @@ How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
 #
 #     ways = ["through_torch", "through_pinned", "through_pageable"]
 #     ax = plot_bars(results, ways, at=2**25)
-#     ax.figure.set_size_inches(6.4, 2.2)
+#     ax.figure.set_size_inches(6.4, 2.0)
 
 # %%
 # Numba: launch kernels on CuPy's arrays
