@@ -327,5 +327,6 @@ print(x[:5])
 # Next
 # ----
 #
-# Next: :doc:`Several GPUs </gallery/concurrency/several_gpus>`, each with streams of its own. See also:
-# :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies behind work.
+# Next: :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`, each with streams of its
+# own. See also: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies
+# behind work.
