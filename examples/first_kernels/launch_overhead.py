@@ -18,8 +18,7 @@ What does a launch cost, and how do you pay less?
 #    from gpuguide.charts.shapes import plot_bars
 #
 #    names = ["cupy_arrays", "numba_views", "raw_kernel", "graph", "one_launch"]
-#    ax = plot_bars(results, names, at=65536)
-#    ax.figure.set_size_inches(7.2, 3.1)
+#    plot_bars(results, names, at=65536)
 
 # %%
 # A hundred launches, one after the other

@@ -16,8 +16,7 @@ Which launch should you begin with, and when is another one worth it?
 #
 #    from gpuguide.charts.shapes import plot_bars
 #
-#    ax = plot_bars(results, ["cupy", "larger_blocks", "four_elements"], at=2**28, quantity="share")
-#    ax.figure.set_size_inches(7.2, 2.2)
+#    plot_bars(results, ["cupy", "larger_blocks", "four_elements"], at=2**28, quantity="share")
 
 # %%
 # One element per thread
