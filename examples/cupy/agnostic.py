@@ -234,5 +234,5 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # Next
 # ----
 #
-# Next: :doc:`Transfers </gallery/moving_data/transfers>`, on what the copies cost. See also:
-# :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.
+# Next: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`, on what the copies cost. See
+# also: :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.

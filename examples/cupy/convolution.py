@@ -453,7 +453,7 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # Next
 # ----
 #
-# Next: :doc:`Random numbers </gallery/cupy/random_numbers>` are made on the GPU itself. See also:
+# Next: :doc:`Random numbers on the GPU </gallery/cupy/random_numbers>` are made on the GPU itself. See also:
 # :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` explains what copies cost.
 #
 # The photo shows Grace Hopper. It was taken for the U.S. Navy, is in the public domain, and comes with

@@ -296,5 +296,5 @@ with style():
 # ----
 #
 # Next: :doc:`Make first calls fast </gallery/cupy/first_call>`, on why the first line of a program takes so
-# long. See also: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that
-# never leave the GPU.
+# long. See also: :doc:`Make data where you use them </gallery/moving_data/data_where_it_is>`, on random
+# numbers that never leave the GPU.

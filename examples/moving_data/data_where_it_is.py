@@ -283,5 +283,5 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 # ----
 #
 # Next: :doc:`Slice before or after the copy </gallery/moving_data/slicing>` decides where to cut an array of
-# which you need a part. See also: :doc:`Why a GPU </gallery/start/why_gpu>` has a formula that does more with
-# each number.
+# which you need a part. See also: :doc:`When a GPU pays </gallery/start/why_gpu>` has a formula that does
+# more with each number.
