@@ -189,8 +189,8 @@ for name, samples in zip(
     gg.fact(name, min(samples), unit="s", samples=samples, note="the fastest turn")
 
 # %%
-# The mean of five is at best :measured:`wrong_average`, and a call takes :measured:`wrong_call`. Nearly all
-# of it is a fifth of the compilation. Call once before the clock starts.
+# In the fastest of several tries this mean is :measured:`wrong_average`, and a call takes
+# :measured:`wrong_call`. Nearly all of it is the compiler. Call once before the clock starts.
 #
 # A decorator inside the function that is timed is worse. Then every call makes a new function and compiles
 # it, and a call in advance does not help. Decorate at the top of a module.
@@ -210,24 +210,17 @@ for part, samples in compile_parts.measure_fresh_processes().items():
     gg.fact(f"fresh_{part}", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
-# .. headline:: Most of a first call is loading, with a cache or without
+# .. headline:: The first function of a process has to load the compiler, too
 
 # draw
-took = {name.removeprefix("fresh_"): fact for name, fact in facts.items()}
+first = {"import Numba": facts["fresh_imports"], "load, compile": facts["fresh_first"]}
 bars = {
-    "empty cache": {"import numba": took["imports"], "load, compile": took["first"]},
-    "filled cache": {
-        "import numba": took["cached_imports"],
-        "load, read": took["cached"],
-    },
+    "first function\nof a process": first,
+    "one more\nfunction": {"compile": results.time("njit", 32**3)},
 }
-ax = gg.plot_decomposition(bars)
-_ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
+_ = gg.plot_decomposition(bars)
 
 # %%
-# A process has only one first call, so each run times it once, and the bars show only roughly what a cache
-# saves.
-#
 # The cache has a trap: it notices a change by the date and the size of the file that holds the function. If
 # the function calls another one in another file, and only that file changes, Numba goes on with the old code.
 # Delete ``__pycache__`` then. And a GPU ufunc, ``@vectorize`` with ``target="cuda"``, takes no
