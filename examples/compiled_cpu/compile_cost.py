@@ -247,11 +247,6 @@ _ = gg.plot_decomposition(bars)
 # Next
 # ----
 #
-<<<<<<< HEAD
-# Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. Sideways:
-# :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on more mistakes with a clock.
-=======
 # Next: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. See also:
 # :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on what else a clock can get
 # wrong.
->>>>>>> p34-E

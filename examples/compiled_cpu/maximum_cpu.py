@@ -243,12 +243,6 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 # Next
 # ----
 #
-<<<<<<< HEAD
-# Onward: :doc:`Pay for compiling only once </gallery/compiled_cpu/compile_cost>`, on the price of a first call.
-# Sideways: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the
-# same maximum to the GPU.
-=======
 # Next: :doc:`Pay for compiling only once </gallery/compiled_cpu/compile_cost>`, on the price of a first call.
 # See also: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the same maximum to the
 # GPU.
->>>>>>> p34-E
