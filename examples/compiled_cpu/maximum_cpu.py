@@ -244,5 +244,5 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 # ----
 #
 # Next: :doc:`Pay for compiling only once </gallery/compiled_cpu/compile_cost>`, on the price of a first call.
-# See also: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the same maximum to the
-# GPU.
+# See also: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the
+# same maximum to the GPU.
