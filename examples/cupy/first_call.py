@@ -237,5 +237,5 @@ print("ready")
 # ----
 #
 # Next: :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, for functions that take arrays of either
-# library. See also: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same question for
-# Numba's compiler.
+# library. See also: :doc:`Pay for compiling only once </gallery/compiled_cpu/compile_cost>`, the same
+# question for Numba's compiler.
