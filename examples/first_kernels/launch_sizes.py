@@ -153,7 +153,7 @@ ax.plot(
     label="blocks that do nothing",
 )
 ax.set(
-    xlabel="blocks (millions)", ylabel="µs (kernel only)", xlim=(0, None), ylim=(0, None)
+    xlabel="blocks (millions)", ylabel="µs (on the GPU)", xlim=(0, None), ylim=(0, None)
 )
 ax.legend()
 describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")

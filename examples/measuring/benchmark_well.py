@@ -251,7 +251,7 @@ written = benchmark(call, prepare=lambda: scratch.fill(0))
 #        ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physical peak")
 #        ax.set_xscale("log", base=2)
 #        ax.set_xticks([n for n in sizes if n != 2**20])  # too close to 2**21 for both
-#        ax.set(xlabel="elements", ylabel="TB/s, kernel only", ylim=(0, None))
+#        ax.set(xlabel="elements", ylabel="TB/s, on the GPU", ylim=(0, None))
 #        draw_ranges(ax, ranges, scale=1e-12)
 #        ax.legend(loc="lower right")
 #        describe(

@@ -232,7 +232,7 @@ from gpuguide.charts.lines import plot_rate
 
 ax = plot_rate(results, variants=["write", "copy", "two_to_one"])
 ax.yaxis.set_major_formatter(lambda rate, _: f"{rate / 1000:g}")
-_ = ax.set_ylabel("TB/s (kernel only, warm cache)")
+_ = ax.set_ylabel("TB/s")
 
 # %%
 # At 2\ :sup:`30` bytes an array, writing reaches :measured:`mixes[write, 2**30].rate`, and the copy

@@ -201,7 +201,7 @@ def test_time_is_drawn_against_size_with_names_at_the_line_ends():
     ax = CHARTS["time"]()
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert _texts(ax)[1:] == ["NumPy", "Numba"] or set(_texts(ax)) >= {"NumPy", "Numba"}
-    assert ax.get_ylabel() == "time (kernel only, warm cache)"
+    assert ax.get_ylabel() == "time (on the GPU)"
 
 
 def test_a_floor_is_drawn_where_an_empty_kernel_was_timed():
