@@ -320,6 +320,13 @@ _ = plot_dots(
 #
 # .. exercise:: reuse_a_buffer
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"one stream": "one_stream", "three streams": "three_streams"}
+times = {label: results.time(name, 16384) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for 128 MiB there and back")
+
 # %%
 # Next
 # ----

@@ -261,6 +261,16 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 #
 # .. exercise:: count_transfers
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+sides = {"CPU": "cpu_threads", "GPU": "gpu_threads", "copies": "with_copies"}
+curves = {
+    label: (results.sizes, [results.time(name, n) for n in results.sizes])
+    for label, name in sides.items()
+}
+_ = thumbnail.lines(curves, "time, by how many numbers")
+
 # %%
 # Next
 # ----
