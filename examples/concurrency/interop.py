@@ -1,23 +1,31 @@
 """
-One buffer, many libraries
-==========================
+Share arrays between GPU libraries
+==================================
 
-How do CuPy, Numba, PyTorch and JAX work on the same array without a copy?
+How do CuPy, Numba, PyTorch and JAX work on one array without a copy?
 """
 # %%
-# They pass on its address. Handing an array of any size from CuPy to PyTorch takes the host
-# :measured:`torch_from_cupy`. 128 MiB go through PyTorch and back in
-# :measured:`tripled[through_torch, 2**25].time` if they are shared, and in
-# :measured:`tripled[through_pinned, 2**25].time` by way of pinned host memory. Keeping their work in order is
-# up to you.
+# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. PyTorch triples
+# 128 MiB and hands them back in :measured:`tripled[through_torch, 2**25].time`; copied through the CPU, in
+# :term:`pageable memory`, they take :measured:`tripled[through_pageable, 2**25].time`. A Numba kernel takes
+# CuPy's arrays as they are.
+#
+# .. headline:: A shared array needs no copies
+#
+# .. drawn:: interop
+#
+#     from gpuguide.charts.shapes import plot_bars
+#
+#     ways = ["through_torch", "through_pinned", "through_pageable"]
+#     ax = plot_bars(results, ways, at=2**25)
+#     ax.figure.set_size_inches(6.4, 2.0)
 
 # %%
-# CuPy to Numba: the CUDA array interface
-# ---------------------------------------
+# Numba: launch kernels on CuPy's arrays
+# --------------------------------------
 #
-# An array on the GPU is an address, a shape, a type and strides. A library that knows these can work on the
-# memory of another. CuPy's array offers them in a dictionary, so a Numba kernel takes it as it is. ``view``
-# is an array of Numba's own, and has the same address.
+# An array on the GPU is an address, a shape, a type and strides. A library that knows these four can work on
+# the memory of another one. CuPy's arrays offer them in a dictionary, and Numba's kernels read it.
 
 import cupy as cp
 import numpy as np
@@ -48,7 +56,9 @@ print({key: told[key] for key in ("shape", "typestr", "strides", "version")})
 #    Write ``x[::2]`` for ``x`` in both places where Numba gets it. The kernel then triples every second
 #    element of ``x``, and ``strides`` says how many bytes apart they lie. Nothing was copied.
 #
-# This dictionary is the *CUDA array interface*. Arrays of all four libraries have it.
+# The dictionary is the *CUDA array interface*, and arrays of all four libraries have it. ``view`` is an array
+# of Numba's own at the same address. Make one if you launch many kernels on an array:
+# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` says what it saves.
 
 # %%
 
@@ -70,15 +80,11 @@ for name, in_order in (("torch_interface", False), ("torch_dlpack", True)):
     _ = gg.keep(f"timeline_{name}", handing_over.timeline(in_order))
 
 # %%
-# CuPy to PyTorch: DLPack
-# -----------------------
+# PyTorch: hand over with from_dlpack
+# -----------------------------------
 #
-# PyTorch reads the dictionary with ``torch.as_tensor(x, device="cuda")``. *DLPack* is better: it says the
-# same, in a structure of C, and also lets the reader say which stream is going to read. Its function is
-# ``from_dlpack``, and all of these libraries have it but Numba.
-#
-# The cells with PyTorch and JAX need these packages, in versions for CUDA. Without them, leave those cells
-# out; the others run.
+# *DLPack* passes on the same four things, and the reader also says in which stream it is going to read. All
+# of these libraries but Numba have it, as ``from_dlpack``.
 
 import torch
 
@@ -90,16 +96,16 @@ back = cp.from_dlpack(tensor)
 print("and back:", back.data.ptr == x.data.ptr, type(back))
 
 # %%
-# The memory stays as long as one of them needs it: after ``del x``, the tensor is as good as before. In the
-# end the bytes go back to CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>`.
+# The memory stays as long as one of the two needs it: after ``del x``, the tensor is as good as before. In
+# the end the bytes go back to CuPy's :doc:`memory pool </gallery/moving_data/memory_pools>`. If PyTorch or
+# JAX is not installed in a version for CUDA, leave its cells out; the others run.
 
 # %%
-# CuPy to JAX: arrays that must not change
-# ----------------------------------------
+# JAX: hand over what nobody changes
+# ----------------------------------
 #
-# JAX takes most of the GPU's memory when it starts, unless a variable is set before. Its arrays never change;
-# each operation makes a new one. So hand JAX only what nobody will write to, and do not write to what it
-# hands you.
+# Arrays of JAX never change; each operation makes a new one. JAX relies on that, so do not write to memory
+# that it shares. And set the variable below first, or JAX takes most of the GPU's memory when it starts.
 
 import os
 
@@ -116,76 +122,72 @@ x += 1  # but the memory is CuPy's, too
 print("one array, two answers:", np.asarray(array)[0], jnp.add(array, 0)[0])
 
 # %%
-# What a hand-over costs, and what copying would
-# ----------------------------------------------
+# The last line shows what goes wrong otherwise. CuPy wrote to the memory, and JAX, which had kept a copy,
+# gives two answers for one array. Hand JAX a copy, ``x.copy()``, of what you will write to.
+
+# %%
+# What a hand-over costs
+# ----------------------
 #
-# .. list-table:: Host time to hand over an array of 4 MiB. In each field both arrays have the same address.
-#    :header-rows: 1
-#    :stub-columns: 1
+# Only an address is passed on, so the size does not matter. A hand-over takes between
+# :measured:`torch_from_numba` and :measured:`jax_from_torch` of Python's time, which depends on the two
+# libraries alone. The chart shows a round trip: an array goes to another library, is tripled there, and comes
+# back.
 #
-#    * - from
-#      - to CuPy
-#      - to Numba
-#      - to PyTorch
-#      - to JAX
-#    * - CuPy
-#      -
-#      - :measured:`numba_from_cupy`
-#      - :measured:`torch_from_cupy`
-#      - :measured:`jax_from_cupy`
-#    * - Numba
-#      - :measured:`cupy_from_numba`
-#      -
-#      - :measured:`torch_from_numba`
-#      - :measured:`jax_from_numba`
-#    * - PyTorch
-#      - :measured:`cupy_from_torch`
-#      - :measured:`numba_from_torch`
-#      -
-#      - :measured:`jax_from_torch`
-#    * - JAX
-#      - :measured:`cupy_from_jax`
-#      - :measured:`numba_from_jax`
-#      - :measured:`torch_from_jax`
-#      -
-#
-# .. kernel:: gpuguide.topics.interop.handing_over
-#    :names: hand_overs
-#    :fold: The calls in this table
-#
-# Now a round trip. An array of Numba's goes to CuPy, from there to another library, which triples it, and
-# back to CuPy.
+# .. headline:: Shared, it costs the same at any size; copied, it grows with it
 
 # draw
 _ = gg.plot_time(
     results,
-    variants=[
-        "in_cupy",
-        "through_torch",
-        "through_jax",
-        "through_pinned",
-        "through_pageable",
-    ],
+    variants=["in_cupy", "through_torch", "through_jax", "through_pinned"],
 )
 
 # %%
-# .. finding::
+# A small array is better left where it is: for 8192 numbers CuPy alone takes
+# :measured:`tripled[in_cupy, 2**13].time`, and the way through PyTorch
+# :measured:`tripled[through_torch, 2**13].time`. A large array may go wherever it is served best. PyTorch's
+# product with a number is :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's at
+# 128 MiB, hand-overs included; :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what CuPy's
+# lacks.
 #
-#    At 128 MiB, PyTorch on CuPy's array takes :measured:`tripled[through_torch, 2**25].time`, and CuPy alone
-#    :measured:`tripled[in_cupy, 2**25].time`. Through pinned memory of the host it is
-#    :measured:`tripled[through_pinned, 2**25].time`, through :term:`pageable memory`
-#    :measured:`tripled[through_pageable, 2**25].time`.
+# .. dropdown:: What each hand-over costs
 #
-# For small arrays only the host counts. With 8192 numbers CuPy alone takes
-# :measured:`tripled[in_cupy, 2**13].time`, "PyTorch, shared" :measured:`tripled[through_torch, 2**13].time`
-# and "JAX, shared" :measured:`tripled[through_jax, 2**13].time`. JAX takes no longer for 128 MiB, so there,
-# too, the host decides. If PyTorch gets a copy, made on the GPU, and its result is copied as well, 128 MiB
-# take :measured:`tripled[copied_on_gpu, 2**25].time`: the price for libraries that must not disturb each
-# other.
+#    .. list-table:: Python's time for an array of 4 MiB. In each field both arrays have the same address.
+#       :header-rows: 1
+#       :stub-columns: 1
 #
-# So an array need not stay in one library. For a large one, PyTorch's product with a number is
-# :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's, hand-overs included.
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what CuPy's kernel lacks.
+#       * - from
+#         - to CuPy
+#         - to Numba
+#         - to PyTorch
+#         - to JAX
+#       * - CuPy
+#         -
+#         - :measured:`numba_from_cupy`
+#         - :measured:`torch_from_cupy`
+#         - :measured:`jax_from_cupy`
+#       * - Numba
+#         - :measured:`cupy_from_numba`
+#         -
+#         - :measured:`torch_from_numba`
+#         - :measured:`jax_from_numba`
+#       * - PyTorch
+#         - :measured:`cupy_from_torch`
+#         - :measured:`numba_from_torch`
+#         -
+#         - :measured:`jax_from_torch`
+#       * - JAX
+#         - :measured:`cupy_from_jax`
+#         - :measured:`numba_from_jax`
+#         - :measured:`torch_from_jax`
+#         -
+#
+#    If two libraries must not disturb each other, hand over a copy. Copied on the GPU, there and back, 128
+#    MiB take :measured:`tripled[copied_on_gpu, 2**25].time`.
+#
+# .. kernel:: gpuguide.topics.interop.handing_over
+#    :names: hand_overs
+#    :fold: The calls in this table
 #
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: in_cupy, through_torch, through_jax, copied_on_gpu, through_pinned, through_pageable
@@ -195,19 +197,19 @@ _ = gg.plot_time(
 
 # draw: Claims
 gg.claim(results, "through_torch", faster_than="in_cupy", at=2**25)
+gg.claim(results, "in_cupy", faster_than="through_torch", at=2**13, by=1.5)
 gg.claim(results, "through_torch", faster_than="copied_on_gpu", at=2**25, by=2)
 gg.claim(results, "through_torch", faster_than="through_pinned", at=2**25, by=10)
 gg.claim(results, "through_pinned", faster_than="through_pageable", at=2**25, by=3)
 gg.claim(waiting, "torch", faster_than="numba", at=2**20, clock="launch", by=3)
 
 # %%
-# Two streams: who waits for whom
-# -------------------------------
+# With streams: hand over inside
+# ------------------------------
 #
-# An address does not say whether the numbers are there yet. Work in one :term:`stream` runs in order, work in
-# two streams does not. CuPy, Numba and PyTorch use the default stream as long as nobody makes another, so
-# simple programs run in order without further ado. Here CuPy works in a stream of its own, and does not know
-# what Numba does:
+# An address does not say whether the numbers are there yet. As long as nobody makes another :term:`stream`,
+# CuPy, Numba and PyTorch all use the default one, and everything runs in order. Here CuPy works in a stream
+# of its own, and does not know what Numba does:
 
 # wrong: CuPy reads while Numba's kernels still run
 stream = cp.cuda.Stream(non_blocking=True)
@@ -219,7 +221,8 @@ with stream:
     print("all 15 in time:", float(large[-1]) == 3**15)
 
 # %%
-# The kernels went into Numba's default stream. Give them CuPy's:
+# The kernels went into Numba's default stream, and CuPy read before they were done. The cure is to give them
+# CuPy's stream:
 
 cp.cuda.Device().synchronize()  # now they are done
 numba_stream = cuda.external_stream(stream.ptr)
@@ -230,11 +233,11 @@ with stream:
     print("all 15 in time:", float(large[-1]) == 3**15)
 
 # %%
-# A hand-over is the moment at which libraries agree on the order. With DLPack the reader says which stream
-# it is going to use, and the writer makes that stream wait for its own. The host goes on.
-# :evidence:`variant torch` The interface only says which stream the writer used, and the reader has to wait.
-# Numba does so on the host :evidence:`variant numba_at_once`, PyTorch not at all.
-# :evidence:`count too_early`
+# With PyTorch and JAX, the hand-over keeps the order. In ``from_dlpack`` the reader says which stream it is
+# going to use, and CuPy makes that stream wait for its own, while Python goes on. :evidence:`variant torch`
+# ``torch.as_tensor`` waits for nobody. :evidence:`count too_early`
+#
+# .. headline:: After from_dlpack PyTorch waits for CuPy; after as_tensor it does not
 
 # draw
 from gpuguide.charts.timeline import plot_timeline
@@ -248,54 +251,53 @@ _ = plot_timeline(
 )
 
 # %%
-# .. finding::
+# Hand over *after* the writer has launched its work and *inside* its ``with stream:``, and hand back in the
+# same way. A tensor that was made once knows nothing of later work.
 #
-#    Through the interface, PyTorch adds up an array while CuPy still changes it. In
-#    :measured:`early_torch_interface` of :measured:`trials` trials it saw old numbers; with DLPack in
-#    :measured:`early_torch_dlpack`.
-#
-# In this table each library uses a stream of its own. The last column is the time that the host takes to
-# launch :measured:`queued_before` of work in the writer's stream and to hand the array over behind it.
-#
-# .. list-table::
+# .. list-table:: Each library uses a stream of its own
 #    :header-rows: 1
 #
 #    * - hand-over
-#      - read too early
-#      - host
-#    * - ``torch.from_dlpack(x)``
-#      - :measured:`early_torch_dlpack` of :measured:`trials`
-#      - :measured:`waiting[torch, 2**20].launch`
-#    * - ``jnp.from_dlpack(x)``
-#      - :measured:`early_jax_dlpack` of :measured:`trials`
-#      - :measured:`waiting[jax, 2**20].launch`
-#    * - ``cuda.as_cuda_array(x)``
-#      - :measured:`early_numba_view` of :measured:`trials`
-#      - :measured:`waiting[numba, 2**20].launch`
-#    * - ``cuda.as_cuda_array(x, sync=False)``
-#      - :measured:`early_numba_at_once` of :measured:`trials`
-#      - :measured:`waiting[numba_at_once, 2**20].launch`
-#    * - ``kernel[blocks, threads](x)``
-#      - :measured:`early_numba_launch` of :measured:`trials`
-#      -
+#      - old numbers read, in :measured:`trials` trials
+#    * - ``torch.from_dlpack(x)`` inside ``with stream:``
+#      - :measured:`early_torch_dlpack`
+#    * - the same after ``with stream:``
+#      - :measured:`early_torch_outside`
 #    * - ``torch.as_tensor(x, device="cuda")``
-#      - :measured:`early_torch_interface` of :measured:`trials`
-#      -
-#    * - ``torch.from_dlpack(x)``, after ``with stream:``
-#      - :measured:`early_torch_outside` of :measured:`trials`
-#      -
-#    * - none: CuPy reads what a Numba kernel wrote
-#      - :measured:`early_numba_back` of :measured:`trials`
-#      -
-#    * - none: CuPy reads what PyTorch wrote
-#      - :measured:`early_torch_back` of :measured:`trials`
-#      -
-#    * - ``cp.from_dlpack(tensor)`` after that
-#      - :measured:`early_torch_dlpack_back` of :measured:`trials`
-#      -
+#      - :measured:`early_torch_interface`
+#    * - back: ``cp.from_dlpack(tensor)``
+#      - :measured:`early_torch_dlpack_back`
+#    * - back: nothing, CuPy reads its own ``x``
+#      - :measured:`early_torch_back`
 #
-# So hand over *after* the writer has launched its work, *inside* its ``with stream:``, and hand back in the
-# same way. A view or a tensor that was made once knows nothing of later work.
+# .. dropdown:: The same for Numba and JAX, and what waiting costs
+#
+#    Numba's view makes Python wait until the stream is done, unless it is made with ``sync=False``.
+#    :evidence:`variant numba_at_once` A launch on CuPy's array waits as well, but nobody waits for Numba.
+#    The last column is Python's time to launch :measured:`queued_before` of work and to hand the array over
+#    behind it; with ``torch.from_dlpack`` it is :measured:`waiting[torch, 2**20].launch`.
+#
+#    .. list-table::
+#       :header-rows: 1
+#
+#       * - hand-over
+#         - old numbers read
+#         - Python's time
+#       * - ``jnp.from_dlpack(x)``
+#         - :measured:`early_jax_dlpack`
+#         - :measured:`waiting[jax, 2**20].launch`
+#       * - ``cuda.as_cuda_array(x)``
+#         - :measured:`early_numba_view`
+#         - :measured:`waiting[numba, 2**20].launch`
+#       * - ``cuda.as_cuda_array(x, sync=False)``
+#         - :measured:`early_numba_at_once`
+#         - :measured:`waiting[numba_at_once, 2**20].launch`
+#       * - ``kernel[blocks, threads](x)``
+#         - :measured:`early_numba_launch`
+#         -
+#       * - back: nothing, CuPy reads what Numba wrote
+#         - :measured:`early_numba_back`
+#         -
 #
 # .. kernel:: gpuguide.topics.interop.handing_over
 #    :names: too_early
@@ -308,11 +310,11 @@ _ = plot_timeline(
 # .. results:: waiting
 
 # %%
-# What is refused, in the libraries' own words
-# --------------------------------------------
+# What is refused, and the cure
+# -----------------------------
 #
-# A library may not support what the description says: a type, a stride, a flag. The last expression of this
-# cell hands JAX's array to a Numba kernel.
+# A library may not support what is handed to it: a type, a stride, a flag. These are the messages, in the
+# libraries' own words. The last one is of JAX's array in a Numba kernel.
 
 import textwrap
 
@@ -349,17 +351,25 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 #
 # - Libraries do not mix in one expression. Hand over first.
 # - NumPy has no GPU: ``x.get()`` copies.
-# - A tensor that records its gradient is handed over by ``with_gradient.detach()``.
-# - CuPy takes PyTorch's ``bfloat16``, if the package ``ml_dtypes`` is there.
+# - Hand over a tensor that records its gradient with ``with_gradient.detach()``.
+# - PyTorch's ``bfloat16`` works, if the package ``ml_dtypes`` is there.
 # - JAX takes no array with gaps: ``cp.ascontiguousarray(x[::2])`` copies it.
 # - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32``, and that is a copy.
-# - PyTorch does not take a read-only array from the interface. ``torch.from_dlpack(array)`` works, and it is
-#   up to you not to write to it.
-# - A Numba kernel takes ``cuda.as_cuda_array(array)``. It is up to you here, too.
+# - Give PyTorch a read-only array of JAX's with ``torch.from_dlpack(array)``, and do not write to it.
+# - Give a Numba kernel ``cuda.as_cuda_array(array)``, and do not write to it either.
 #
-# One case is not refused, and it is the worst. PyTorch has no negative strides, and a mirrored array such as
-# ``x[::-1]`` ends the process: with ``torch.from_dlpack`` in this recording, and with ``torch.as_tensor``
-# when we tried it before. Copy it first.
+# .. warning::
+#
+#    PyTorch has no negative strides. ``torch.from_dlpack(x[::-1])`` raises no error: it ends the process.
+#    Copy a mirrored array first.
+
+# %%
+# .. remember::
+#
+#    - Hand arrays to PyTorch and JAX with ``from_dlpack``, after the last launch and inside ``with
+#      stream:``, and hand them back in the same way.
+#    - Give Numba's launches CuPy's stream, ``cuda.external_stream(stream.ptr)``.
+#    - Write to no memory that JAX shares, and copy mirrored arrays before PyTorch gets them.
 
 # %%
 # Your turn: an order by events
@@ -374,5 +384,5 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 # Next
 # ----
 #
-# Onward: :doc:`Exercises </practice/puzzles>`, which need no GPU. Sideways:
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on views that are made once.
+# Next: the :doc:`exercises </practice/puzzles>`, which need no GPU. See also:
+# :doc:`Streams for small tasks </gallery/concurrency/streams>`, on who waits for whom.

@@ -1,14 +1,57 @@
 """
-Several GPUs
-============
+Share work among several GPUs
+=============================
 
 What is a second GPU worth, and what changes in the code?
 """
 # %%
-# Two GPUs do long work :measured:`integral[two, 2**37].speedup(one)` as fast as one if it falls into parts,
-# and :measured:`heat[two_direct, 2**30].speedup(one)` if these exchange edges in every step. Short calls gain
-# nothing. Give each GPU its part of the data, launch on all before you wait for any, and let them copy
-# directly.
+# Give each GPU its part of the work, and launch on all before you wait for any: one loop of Python is
+# enough. Two GPUs then do long work :measured:`integral[two, 2**37].speedup(one)` as fast as one. A call
+# that takes one GPU :measured:`integral[one, 2**24].time` is better left there.
+#
+# .. headline:: Two GPUs pay for long work, and not for short calls
+#
+# .. drawn:: several_gpus
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import INK, KERNEL, MUTED, describe, style
+#
+#     work = {
+#         "an integral": (integral, "two", 2**37),
+#         "heat in a large plate": (heat, "two_direct", 2**30),
+#         "heat in a small plate": (heat, "two_direct", 2**24),
+#         "a short integral": (integral, "two", 2**24),
+#     }
+#     with style():
+#         ax, words = plt.subplots(figsize=(6.4, 2.9))[1], []
+#         for row, (name, (study, two, n)) in enumerate(work.items()):
+#             gain, slower = study.speedup(two, "one", n), study.speedup("one", two, n)
+#             label = str(gain) if gain.value >= 1 else f"{slower} slower"
+#             words.append(f"{name}, {study.time('one', n)} on one GPU")
+#             ax.text(0, row - 0.3, words[-1], va="bottom", color=INK)
+#             words[-1] += f": {label}"
+#             ax.plot([1, gain.value], [row, row], color=MUTED, linewidth=1)
+#             ax.plot(gain.value, row, "o", color=KERNEL, markersize=8)
+#             ax.annotate(
+#                 label,
+#                 (max(gain.value, 1), row),
+#                 (9, 0),
+#                 textcoords="offset points",
+#                 va="center",
+#                 color=INK,
+#                 weight="bold",
+#             )
+#         for row in range(len(words)):
+#             ax.plot([1, 1], [row - 0.25, row + 0.25], color=MUTED)
+#         ax.set(xlim=(0, 2.4), ylim=(len(words) - 0.5, -0.8))
+#         ax.set_xticks([0, 1, 2])
+#         ax.xaxis.set_major_formatter(lambda gain, _: f"{gain:g}×")
+#         ax.set_yticks([])
+#         ax.spines["left"].set_visible(False)
+#         ax.grid(visible=False)
+#         ax.set_xlabel("speed of two GPUs against one")
+#         describe(ax, f"How many times as fast two GPUs are as one. {'; '.join(words)}.")
 
 # %%
 
@@ -30,39 +73,12 @@ heat = stencil.heat.run()
 sums = all_reduce.sums.run()
 
 # %%
-# **Two GPUs pay for long work, and not for short calls.**
-
-# draw
-from gpuguide.charts.shapes import plot_ratios
-
-compared = {
-    "large integral": integral.speedup("two", "one", 2**37),
-    "large stencil": heat.speedup("two_direct", "one", 2**30),
-    "large stencil, copied": heat.speedup("two", "one", 2**30),
-    "small stencil": heat.speedup("two_direct", "one", 2**24),
-    "small integral": integral.speedup("two", "one", 2**24),
-}
-_ = plot_ratios(
-    {
-        words: gg.fact(f"worth_{k}", ratio.value, unit="ratio")
-        for k, (words, ratio) in enumerate(compared.items())
-    },
-    "two GPUs against one",
-)
-
-# %%
-# .. finding::
-#
-#    Large: 137 billion points of an integral, which take one GPU :measured:`integral[one, 2**37].time`, and
-#    20 steps of a stencil on 1.07 billion cells, :measured:`heat[one, 2**30].time`. Small: 17 million of
-#    either, :measured:`integral[one, 2**24].time` and :measured:`heat[one, 2**24].time`.
-
-# %%
-# The current device
-# ------------------
+# Choose the GPU: the current device
+# ----------------------------------
 #
 # CuPy works on one GPU at a time, the *current device*. New arrays are made there, and calls run there. GPUs
-# are numbered from 0, and ``with`` makes another one the current device for a few lines.
+# are numbered from 0, and ``with`` makes another one the current device for a few lines. Numba follows: what
+# you choose in CuPy holds for its kernels, too.
 
 import cupy as cp
 
@@ -84,17 +100,12 @@ except cp.cuda.runtime.CUDARuntimeError as error:
 #
 #    Start Python with ``CUDA_VISIBLE_DEVICES=1``. This process sees the second GPU alone, and calls it GPU 0.
 #    This is how several processes share a machine, one GPU for each.
-#
-# After the error the current device is the same as before. Numba has a current device, too: inside ``with
-# cuda.gpus[1]:`` CuPy is on GPU :measured:`cupy_follows`, and inside ``with cp.cuda.Device(1):`` Numba is on
-# GPU :measured:`numba_follows`.
 
 # %%
-# An array of the other GPU
-# -------------------------
+# Keep an array on the GPU that works on it
+# -----------------------------------------
 #
-# Which GPU computes, if the array is in the memory of another one? The current device does, and the result is
-# there as well.
+# If an array is in the memory of another GPU, the current device still computes, and the result is there.
 
 import warnings
 
@@ -105,51 +116,21 @@ with gpus[-1], warnings.catch_warnings(record=True) as seen:
 print(z, "is on GPU", z.device.id, "with", len(seen), "warning(s)")
 
 # %%
-# This was an error once. Today the current device reads the other one's memory over the link between them,
-# and CuPy warns: ":measured:`other_array`" A GPU doubles the numbers of an array in its own memory at
-# :measured:`used_here`, and those in the memory of the other GPU at :measured:`used_there`. So copy an array
+# That works, and is slow: the current device reads the array over the link between the two GPUs, at
+# :measured:`used_there` instead of :measured:`used_here` from its own memory. CuPy warns of it. Copy an array
 # that you need more than once: ``x.copy()`` makes the copy on the current device.
+#
+# .. dropdown:: CuPy's warning
+#
+#    ":measured:`other_array`"
 
 # %%
-# Copies: directly, or by way of the host
-# ---------------------------------------
+# Launch on all, then wait
+# ------------------------
 #
-# A copy from one GPU to another goes directly if the two have *peer access* to each other's memory.
-# ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether they can, and CuPy then allows it before the
-# first copy. These are copies of 1 GiB:
-#
-# .. list-table::
-#    :header-rows: 1
-#
-#    * - copy
-#      - bytes per second
-#    * - within the memory of GPU 0, which reads and writes each byte
-#      - :measured:`within`
-#    * - from GPU 0 to GPU 1, directly
-#      - :measured:`direct`
-#    * - both ways at once, together
-#      - :measured:`both_ways`
-#    * - from GPU 0 to GPU 1 without peer access, by the driver
-#      - :measured:`staged`
-#    * - through :term:`pinned memory` of the host, one way after the other
-#      - :measured:`pinned`
-#    * - through :term:`pageable memory` of the host
-#      - :measured:`pageable`
-#
-# The link takes both directions at once. GPU 0 has :measured:`links` NVLinks, which together carry at most
-# :measured:`link_peak` of data each way; a direct copy reaches :measured:`copy_share` of that.
-#
-# .. kernel:: gpuguide.topics.several_gpus.peers
-#    :names: rates, seconds, peer_access
-#    :fold: How the copies are timed
-
-# %%
-# Work that falls into parts
-# --------------------------
-#
-# The area under 4 / (1 + x^2) between 0 and 1 is pi. Each of a million threads has a slice of it, so GPUs can
-# share the slices. A call only launches the work and does not wait for it. So one loop in one thread of
-# Python is enough to keep all GPUs at work.
+# The area under 4 / (1 + x\ :sup:`2`) between 0 and 1 is pi. Cut it into a million slices, and give each GPU
+# as many of them. A call launches work and does not wait for it, so the first loop is through in no time, and
+# all GPUs work at once. The second loop collects the sums, and only there Python waits.
 
 import numpy as np
 
@@ -188,26 +169,89 @@ print("all GPUs:", pi_on(gpus))
 print("NumPy:   ", np.pi)
 
 # %%
-# Nothing in the first loop may wait. With ``float`` there, each GPU would begin only when the one before it
-# is done.
+# What goes wrong most often is a wait in the first loop. With ``float`` there, or ``print``, or ``get``, each
+# GPU begins only when the one before it is done, and two are as slow as one.
 #
-# 137 billion points take :measured:`integral[one, 2**37].time` on one GPU and
-# :measured:`integral[two, 2**37].time` on two. With 17 million points it is
-# :measured:`integral[one, 2**24].time` and :measured:`integral[two, 2**24].time`. At the pace of the larger
-# integral one GPU would need only :measured:`at_that_pace` for them. We think that the rest is the time that
-# the host takes for its calls, and it makes them for one GPU after the other. :evidence:`opinion`
+# Another GPU pays only if the work lasts. 137 billion points take :measured:`integral[one, 2**37].time` on
+# one GPU and :measured:`integral[two, 2**37].time` on two. For 17 million points, two need longer than one.
+# We think that this is the time of Python, which makes its calls for one GPU after the other.
+# :evidence:`opinion`
+#
+# Most programs need no more than this. Read on for what yours needs: `Copy from GPU to GPU`_ if arrays have
+# to move, `Exchange edges between neighbours`_ if parts depend on each other, `Add up an array of each
+# GPU`_ if all need one sum, and `Through Dask`_ for more than one machine.
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_of, shared
 #    :fold: What is timed
+#
+# .. results:: integral
 
 # %%
-# A stencil: neighbours exchange their edges
-# ------------------------------------------
+# Copy from GPU to GPU
+# --------------------
 #
-# In each step of the heat equation, a cell of a plate moves towards the mean temperature of its four
-# neighbours. Each GPU has a slab of the plate, and for its first and last row it needs a row of the slab
-# above or below. So before each step it fetches them. Such a rim of borrowed cells is called a *halo*.
+# ``x.copy()`` copies directly from one GPU to the other, if the two have *peer access* to each other's
+# memory. CuPy switches that on by itself; ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether the
+# machine has it. Do not copy by way of the host, not even with pinned memory.
+#
+# .. headline:: Copied directly, an array arrives many times sooner
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import CUPY, INK, describe, style
+
+ways = {
+    "direct": "directly, from GPU 0 to GPU 1",
+    "staged": "without peer access, by the driver",
+    "pinned": "through pinned memory of the host",
+    "pageable": "through pageable memory of the host",
+}
+most = facts["direct"].value
+with style():
+    ax = plt.subplots(figsize=(6.4, 2.7))[1]
+    for row, (name, words) in enumerate(ways.items()):
+        ax.barh(
+            row,
+            facts[name].value,
+            color="none",
+            edgecolor=CUPY,
+            hatch="////",
+            height=0.46,
+        )
+        ax.text(0, row - 0.3, words, va="bottom", color=INK, fontsize=11)
+        at = facts[name].value + 0.02 * most
+        ax.text(at, row, facts[name].shown, va="center", color=INK, weight="bold")
+    ax.set(xlim=(0, 1.3 * most), ylim=(len(ways) - 0.6, -0.75))
+    ax.axis("off")
+    shown = "; ".join(f"{words}: {facts[name].shown}" for name, words in ways.items())
+    describe(
+        ax, f"Bars of the speed of copies of 1 GiB from one GPU to another. {shown}."
+    )
+
+# %%
+# .. dropdown:: What the link can carry
+#
+#    GPU 0 has :measured:`links` NVLinks, which together carry at most :measured:`link_peak` of data each
+#    way. A direct copy of 1 GiB reaches :measured:`copy_share` of that, and both ways at once
+#    :measured:`both_ways` together. Within the memory of GPU 0, a copy, which reads and writes each byte,
+#    runs at :measured:`within`.
+#
+# .. kernel:: gpuguide.topics.several_gpus.peers
+#    :names: rates, seconds, peer_access
+#    :fold: How the copies are timed
+
+# %%
+# Exchange edges between neighbours
+# ---------------------------------
+#
+# Now the parts depend on each other. In each step of the heat equation, a cell of a plate moves towards the
+# mean temperature of its four neighbours. Each GPU has a slab of the plate, and before each step it fetches
+# the rows above and below its own from the slabs next to it. Such a rim of borrowed cells is called a
+# *halo*.
+#
+# .. headline:: Each slab borrows one row from its neighbour
 #
 # .. drawing:: several_gpus
 #
@@ -216,10 +260,10 @@ print("NumPy:   ", np.pi)
 #
 # .. kernel:: gpuguide.topics.several_gpus.kernels
 #    :names: HEAT_SOURCE
+#    :fold: The kernel for one step of a slab, in CUDA C++
 #
-# Python runs ahead of the GPUs here. One :term:`event` per slab keeps the order: a neighbour's stream waits
-# for it before it fetches. It also keeps an edge from being overwritten too early: what is fetched before one
-# step is overwritten in the next, and before that a slab waits for its neighbours' events again.
+# Python must not wait here either. It runs ahead of the GPUs, and one :term:`event` for each slab keeps the
+# order: before a stream fetches a row, it waits for the event after the last step of that neighbour.
 
 heat_kernel = cp.RawKernel(HEAT_SOURCE, "heat")
 
@@ -274,40 +318,28 @@ for plate in (slabs, whole):
         print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[rows - 3 : rows, 3])
 
 # %%
-# A kernel can also read its neighbour's edge in place, without a copy: give it ``slabs[k - 1].now[-1]``
-# instead of ``slab.above``. This needs peer access.
+# Four slabs and a single one give the same numbers. No edge is overwritten too early: what is fetched
+# before one step is overwritten in the next one, and before that a slab waits for its neighbours again.
 #
-# .. list-table:: 20 steps on a plate
-#    :header-rows: 1
-#
-#    * - cells
-#      - one GPU
-#      - two, edges copied
-#      - two, edges read in place
-#    * - 1.07 billion
-#      - :measured:`heat[one, 2**30].time`
-#      - :measured:`heat[two, 2**30].time`
-#      - :measured:`heat[two_direct, 2**30].time`
-#    * - 17 million
-#      - :measured:`heat[one, 2**24].time`
-#      - :measured:`heat[two, 2**24].time`
-#      - :measured:`heat[two_direct, 2**24].time`
-#
-# The work grows with the area of a slab, the exchange only with the length of its edge. On the large plate
-# two GPUs are :measured:`heat[two, 2**30].speedup(one)` as fast as one if they copy the edges, and
-# :measured:`heat[two_direct, 2**30].speedup(one)` if they read them.
+# On a plate of 1.07 billion cells, 20 steps take :measured:`heat[one, 2**30].time` on one GPU and
+# :measured:`heat[two, 2**30].time` on two. The work grows with the area of a slab and the exchange only
+# with the length of its edge, so a large plate gains most. To gain a little more, let the kernel read the
+# edge in the neighbour's memory, where there is peer access: with ``slabs[k - 1].now[-1]`` in the place of
+# ``slab.above``, it is :measured:`heat[two_direct, 2**30].time`.
 #
 # .. kernel:: gpuguide.topics.several_gpus.stencil
 #    :names: edges, copied, direct
 #    :fold: What is timed: edges copied and edges read
+#
+# .. results:: heat
 
 # %%
-# A sum for all: NCCL
-# -------------------
+# Add up an array of each GPU
+# ---------------------------
 #
-# Often each GPU has an array, and all of them need the sum, an *all-reduce*. NVIDIA's library NCCL does that
-# in one call, in which all GPUs send to each other at the same time. CuPy finds it if ``nvidia-nccl-cu13`` is
-# installed.
+# Often each GPU has an array, and all of them need the sum, an *all-reduce*. NVIDIA's library NCCL does
+# that in one call, in which all GPUs send to each other at the same time. CuPy finds it if
+# ``nvidia-nccl-cu13`` is installed.
 
 from cupy.cuda import nccl
 
@@ -330,53 +362,53 @@ print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 # %%
 # One process makes the calls of all GPUs, so they must form a group. Outside of one, the first call waits for
 # the others, which this process has not made yet, and hangs.
+#
+# .. headline:: NCCL adds up two arrays of 1 GiB faster than copies to one GPU and back
 
 # draw
-_ = gg.plot_time(sums)
+from gpuguide.charts.shapes import plot_bars
+
+ax = plot_bars(sums, ["nccl", "copies"], at=2**28)
+ax.figure.set_size_inches(6.4, 1.6)
 
 # %%
-# .. finding::
+# .. dropdown:: How near NCCL comes to what the links carry
 #
-#    Two arrays of 1 GiB are added up in :measured:`sums[nccl, 2**28].time` by NCCL, and in
-#    :measured:`sums[copies, 2**28].time` by copies to GPU 0 and back. For arrays of 4 KiB it is
-#    :measured:`sums[nccl, 2**10].time` and :measured:`sums[copies, 2**10].time`.
+#    NCCL's own tests count a *bus bandwidth*: the bytes that each GPU has to send, per second. With two GPUs
+#    that is its whole array.
 #
-# NCCL's own tests count a *bus bandwidth*: the bytes that each GPU has to send, per second. With two GPUs
-# that is its whole array.
+#    .. list-table::
+#       :header-rows: 1
 #
-# .. list-table::
-#    :header-rows: 1
+#       * - each array
+#         - NCCL
+#         - bus bandwidth
+#       * - 4 KiB
+#         - :measured:`sums[nccl, 2**10].time`
+#         - :measured:`bus_10`
+#       * - 1 MiB
+#         - :measured:`sums[nccl, 2**18].time`
+#         - :measured:`bus_18`
+#       * - 16 MiB
+#         - :measured:`sums[nccl, 2**22].time`
+#         - :measured:`bus_22`
+#       * - 1 GiB
+#         - :measured:`sums[nccl, 2**28].time`
+#         - :measured:`bus_28`
 #
-#    * - each array
-#      - NCCL
-#      - bus bandwidth
-#    * - 4 KiB
-#      - :measured:`sums[nccl, 2**10].time`
-#      - :measured:`bus_10`
-#    * - 1 MiB
-#      - :measured:`sums[nccl, 2**18].time`
-#      - :measured:`bus_18`
-#    * - 16 MiB
-#      - :measured:`sums[nccl, 2**22].time`
-#      - :measured:`bus_22`
-#    * - 1 GiB
-#      - :measured:`sums[nccl, 2**28].time`
-#      - :measured:`bus_28`
-#
-# At 1 GiB it is :measured:`bus_share` of what the links carry each way. The switches between GPUs could help
-# by multicast; on this machine ``NCCL_NVLS_ENABLE=0`` turns that off, so it is not in these times.
+#    At 1 GiB it is :measured:`bus_share` of what the links carry each way. The switches between GPUs could
+#    help by multicast; on this machine ``NCCL_NVLS_ENABLE=0`` turns that off, so it is not in these times.
 #
 # .. kernel:: gpuguide.topics.several_gpus.all_reduce
 #    :names: by_copies, summed
 #    :fold: What is timed: copies to GPU 0 and back
 
 # %%
-# The same integral through Dask
-# ------------------------------
+# Through Dask
+# ------------
 #
-# With Dask, each GPU gets a process, a *worker*, and a scheduler hands them parts of the work, over the
-# network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see. Send it source
-# and not a kernel: one that has run here holds addresses of this process, and the worker that gets it dies.
+# Where one machine is not enough, Dask gives each GPU a process, a *worker*, and hands parts of the work to
+# them, over the network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see.
 
 import os
 
@@ -413,14 +445,17 @@ for name, times in workers.costs().items():
     gg.fact(name, float(np.median(times)), unit="s", samples=times)
 
 # %%
-# 34 billion points take both GPUs :measured:`workers[in_one_process, 2**35].time` in one process,
-# :measured:`workers[dask, 2**35].time` through Dask with one task per worker, and
-# :measured:`workers[dask_16, 2**35].time` with 16. Most of that is Dask's own time: 17 million points, which
-# are next to no work, take :measured:`workers[dask, 2**24].time` and
-# :measured:`workers[dask_16, 2**24].time`. So give Dask few tasks that work for much longer than that, or
-# take it where one machine is not enough: :doc:`Several hosts </gallery/concurrency/several_hosts>`.
+# Send a worker the source and not a kernel. One that has run here holds addresses of this process, and the
+# worker that gets it dies.
+#
+# On one machine, the loop above is the better choice. 34 billion points take both GPUs
+# :measured:`workers[in_one_process, 2**35].time` in one process, and :measured:`workers[dask, 2**35].time`
+# through Dask, which spends most of that on handing out the work. :doc:`Dask: GPUs on several hosts
+# </gallery/concurrency/several_hosts>` says when it pays, and how it is started.
 #
 # .. results:: workers
+#
+# In the end, close both:
 
 client.close()
 cluster.close()
@@ -437,23 +472,19 @@ gg.fact("copy_share", facts["direct"].value / link_peak, unit="share")
 gg.fact("bus_share", bus / link_peak, unit="share")
 for k in (10, 18, 22, 28):
     gg.fact(f"bus_{k}", 2**k * 4 / sums.time("nccl", 2**k).value, unit="B/s")
-pace = integral.time("one", 2**37).value / 2**37
-gg.fact("at_that_pace", 2**24 * pace, unit="s", note="time of 2^37 points / 2^13")
-gg.claim(integral, "two", faster_than="one", at=2**37, by=1.95)
-gg.claim(heat, "two_direct", faster_than="one", at=2**30, by=1.85)
-gg.claim(sums, "nccl", faster_than="copies", at=2**28)
+gg.claim(integral, "two", faster_than="one", at=2**37, by=1.7)
+gg.claim(integral, "one", faster_than="two", at=2**24, by=1.2)
+gg.claim(heat, "two_direct", faster_than="one", at=2**30, by=1.7)
+gg.claim(heat, "two", faster_than="one", at=2**30, by=1.6)
+gg.claim(sums, "nccl", faster_than="copies", at=2**28, by=1.5)
+gg.claim(through_dask, "in_one_process", faster_than="dask", at=2**35, by=1.5)
 
 # %%
-# Result: what two GPUs are worth
-# -------------------------------
+# .. remember::
 #
-# Work that falls into parts needs no link between GPUs, but there must be enough of it, for Python serves one
-# GPU after the other. If parts depend on each other, each step waits for its slowest slab and for the
-# exchange.
-#
-# .. results:: integral
-#
-# .. results:: heat
+#    - Give each GPU its part of the data, launch on all, and only then wait for the results.
+#    - Use another GPU for work that takes one of them many milliseconds; leave short calls where they are.
+#    - Copy directly from GPU to GPU, and order the copies by events instead of letting Python wait.
 
 # %%
 # Your turn: rows for every GPU
@@ -465,5 +496,5 @@ gg.claim(sums, "nccl", faster_than="copies", at=2**28)
 # Next
 # ----
 #
-# Onward: :doc:`Several hosts </gallery/concurrency/several_hosts>`, on workers and a scheduler. Sideways:
-# :doc:`Overlap copies and work </gallery/moving_data/overlap>`, on streams and events of one GPU.
+# Next: :doc:`Dask: GPUs on several hosts </gallery/concurrency/several_hosts>`, on workers and a scheduler.
+# See also: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, on streams and events of one GPU.

@@ -1,21 +1,30 @@
 """
-Several hosts
-=============
+Dask: GPUs on several hosts
+===========================
 
 How does work reach GPUs on several hosts, and what does Dask cost?
 """
 # %%
-# Give Dask few tasks, and long ones. Its scheduler hands them to workers, one process for each GPU, wherever
-# they run. An integral over 34 billion points takes :measured:`workers[in_one_process, 2**35].time` in one
-# process and :measured:`workers[dask, 2**35].time` through Dask. Each of many tasks that do nothing takes
-# :measured:`task`.
+# Use Dask where one machine is not enough, and give it few, long tasks: handing out each one takes
+# :measured:`task`. Leave arrays on the GPUs that made them, and fetch results only when they are small: 128
+# MiB take :measured:`home` to fetch, and :measured:`stay` to add up where they are.
+#
+# .. headline:: The more tasks, the longer the same work takes
+#
+# .. drawn:: several_hosts
+#
+#     from gpuguide.charts.shapes import plot_bars
+#
+#     ax = plot_bars(results, ["in_one_process", "dask", "dask_16"], at=2**35)
+#     ax.figure.set_size_inches(6.4, 2.2)
 
 # %%
-# One worker for each GPU of this machine
-# ---------------------------------------
+# Start a worker for each GPU of this machine
+# -------------------------------------------
 #
-# Install Dask with ``pip install "dask[array]" distributed``. Then start a scheduler and a worker for each
-# GPU. Before a worker uses CUDA for the first time, tell it which GPU it may see.
+# Dask has a scheduler, which hands tasks to *workers*, one process for each GPU. Install it with ``pip
+# install "dask[array]" distributed``. Before a worker uses CUDA for the first time, tell it which GPU it
+# may see.
 
 import os
 
@@ -43,11 +52,13 @@ print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 # RAPIDS and its choice of versions, does all of this in ``LocalCUDACluster()``.
 
 # %%
-# What changes in the code
-# ------------------------
+# Run CuPy on the chunks of a Dask array
+# --------------------------------------
 #
 # A Dask array is cut into chunks, here arrays of CuPy, and ``map_blocks`` runs a function on each of them, on
-# any worker. Nothing happens until ``compute`` asks for the result.
+# any worker. Nothing happens until ``compute`` asks for the result. This is the integral of
+# :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`. The loop over GPUs is gone, and
+# nothing says where a chunk is.
 
 import dask.array as da
 
@@ -77,10 +88,14 @@ print(pi)
 print("Dask: ", float(pi.compute()))
 
 # %%
-# Compare it with :doc:`Several GPUs </gallery/concurrency/several_gpus>`: there is no loop over GPUs any
-# more, and nothing says where a chunk is. What a task needs is pickled and sent along, the kernel too. So do
-# not run the kernel in this process first: it would hold addresses that mean nothing to a worker, and the
-# worker dies. To be safe, send its source, as on that page.
+# .. try-it::
+#
+#    Write ``chunks=n // 64`` and run the cell again. The area is the same, and there are sixteen times as
+#    many tasks, which take longer to hand out than to work on.
+#
+# What goes wrong: a kernel that has run in this process holds addresses that mean nothing to a worker, and
+# the worker that gets it dies. What a task needs is pickled and sent along, kernels too. Do not run one
+# here first, or send its source, and make the kernel in the task.
 
 # %%
 
@@ -94,17 +109,18 @@ for name, seconds in workers.costs().items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 
 # %%
-# What it costs
-# -------------
+# Give Dask few and long tasks
+# ----------------------------
 #
-# - **Time per task.** The scheduler is written in Python. With 16 tasks per worker instead of one, the
-#   integral takes :measured:`workers[dask_16, 2**35].time`. With 17 million points and one task it is
-#   :measured:`workers[dask, 2**24].time`, against :measured:`workers[in_one_process, 2**24].time` in one
-#   process. So a task should work much longer than it takes to hand it out.
-# - **Copies.** An array stays on the worker that made it until somebody needs it elsewhere. Then it goes
-#   through the memory of both hosts. To fetch 128 MiB into this process takes :measured:`home`; to add them
-#   up where they are takes :measured:`stay`. So fetch small results only.
-# - **Memory.** Each worker has a CUDA context and a memory pool of its own.
+# The scheduler is written in Python, and works on one task after the other. The integral over 34 billion
+# points takes :measured:`workers[in_one_process, 2**35].time` in one process and :measured:`workers[dask,
+# 2**35].time` through Dask. Cut into 16 tasks for each worker, it takes :measured:`workers[dask_16,
+# 2**35].time`. Short work shows the cost alone: 17 million points take :measured:`workers[in_one_process,
+# 2**24].time` in one process and :measured:`workers[dask, 2**24].time` through Dask. A task should work
+# much longer than that.
+#
+# Copies cost more than tasks. An array stays on the worker that made it until somebody needs it elsewhere,
+# and then it goes through the memory of both hosts. Reduce it where it is, and fetch the sum.
 #
 # .. results:: workers
 
@@ -112,10 +128,11 @@ for name, seconds in workers.costs().items():
 gg.claim(results, "in_one_process", faster_than="dask", at=2**24, by=5)
 gg.claim(results, "in_one_process", faster_than="dask", at=2**35, by=1.2)
 gg.claim(results, "dask", faster_than="dask_16", at=2**24, by=2)
+gg.claim(results, "dask", faster_than="dask_16", at=2**35, by=1.5)
 
 # %%
-# A scheduler and workers on several hosts
-# ----------------------------------------
+# Start workers on several hosts
+# ------------------------------
 #
 # Choose a host for the scheduler, and write its name in place of ``HOST``. All hosts need the same versions
 # of Python and of the packages.
@@ -130,24 +147,36 @@ gg.claim(results, "dask", faster_than="dask_16", at=2**24, by=2)
 #
 #    $ CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1
 #
-# With ``dask-cuda``, ``dask cuda worker tcp://HOST:8786`` starts a worker for each GPU of a host. In the
-# program, ``Client("tcp://HOST:8786")`` takes the place of ``Client(cluster)``, and nothing has to choose a
-# GPU any more. The rest stays as it is. ``client.get_versions(check=True)`` says where versions differ.
+# In the program, write ``Client("tcp://HOST:8786")`` in the place of ``Client(cluster)``; nothing has to
+# choose a GPU any more, and the rest stays as it is. ``client.get_versions(check=True)`` says where
+# versions differ. With ``dask-cuda``, ``dask cuda worker tcp://HOST:8786`` starts a worker for each GPU of
+# a host.
 #
 # If a worker is lost, the scheduler gives its tasks to the others, and has results that were only there
-# computed again. So a task must not mind being run twice. For a worker that hangs, there is
+# computed again. A task must therefore not mind being run twice. For a worker that hangs, there is
 # ``future.result(timeout=60)``.
 #
-# Anyone who can reach the scheduler's port can run any code on all workers. Open it in your own network only,
-# or use TLS.
+# .. warning::
+#
+#    Anyone who can reach the scheduler's port can run any code on all workers. Open it in your own network
+#    only, or use TLS.
+#
+# In the end, close the client and the cluster that you have started:
 
 client.close()
 cluster.close()
 
 # %%
+# .. remember::
+#
+#    - Use Dask for more than one machine; in one, a loop over its GPUs is faster.
+#    - Give it few tasks, each of which works much longer than the :measured:`task` that handing it out takes.
+#    - Leave arrays on the workers, and fetch only small results.
+
+# %%
 # Next
 # ----
 #
-# - :doc:`Several GPUs </gallery/concurrency/several_gpus>`: the same work in one process, and GPUs
-#   that exchange data in every step.
-# - :doc:`Transfers </gallery/moving_data/transfers>`: what copies between a GPU and its host cost.
+# Next: :doc:`Share arrays between GPU libraries </gallery/concurrency/interop>`, without a copy. See also:
+# :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`, in one process, with GPUs that
+# exchange data in every step.

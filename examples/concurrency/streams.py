@@ -1,24 +1,59 @@
 """
-Streams
-=======
+Streams for small tasks
+=======================
 
 When do two streams finish earlier than one?
 """
 # %%
-# When one task leaves part of the GPU idle. Two inverses of 6000 x 6000, which take
-# :measured:`inverses[one_stream, 6000**2].time` in one stream, run
-# :measured:`inverses[two_streams, 6000**2].speedup(one_stream)` as fast in two. Eight kernels of one block
-# run :measured:`blocks[eight_streams, 1].speedup(one_stream)` as fast in eight streams; eight that fill the
-# GPU, :measured:`blocks[eight_streams, 2112].speedup(one_stream)`.
+# Use several streams for tasks that each leave most of the GPU idle: eight kernels of one block are done
+# :measured:`blocks[eight_streams, 1].speedup(one_stream)` as fast in eight streams. Kernels that fill the GPU
+# gain next to nothing, and very short ones are better put into one launch.
+#
+# .. headline:: The more of the GPU each kernel fills, the less streams gain
+#
+# .. drawn:: streams
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import INK, KERNEL, MUTED, describe, style
+#
+#     sizes = blocks.sizes
+#     gains = [blocks.speedup("eight_streams", "one_stream", n).value for n in sizes]
+#     with style():
+#         figure, ax = plt.subplots(figsize=(6.4, 3.0))
+#         ax.plot(sizes, gains, "o-", color=KERNEL)
+#         ax.axhline(1, color=MUTED, linewidth=1)
+#         ax.annotate(
+#             f"one block each:\n{gains[0]:.1f}×",
+#             (sizes[0], gains[0]),
+#             (0, -30),
+#             textcoords="offset points",
+#             color=INK,
+#         )
+#         ax.annotate(
+#             f"GPU full:\n{gains[-1]:.1f}×",
+#             (sizes[-1], gains[-1]),
+#             (0, 10),
+#             textcoords="offset points",
+#             ha="right",
+#             color=INK,
+#         )
+#         ax.set_xscale("log")
+#         ax.set(xticks=sizes, xticklabels=sizes, ylim=(0, 8.2))
+#         ax.yaxis.set_major_formatter(lambda gain, _: f"{gain:g}×")
+#         ax.minorticks_off()
+#         ax.set(xlabel="blocks of each of the eight kernels", ylabel="gain of eight streams")
+#         words = "; ".join(f"{n}: {gain:.1f}" for n, gain in zip(sizes, gains, strict=True))
+#         what = "How many times as fast eight kernels are in eight streams, by their blocks"
+#         describe(ax, f"{what}. {words}.")
 
 # %%
-# The current stream, and an event between two
-# --------------------------------------------
+# Two streams and an event
+# ------------------------
 #
 # All work goes to the GPU in a :term:`stream`, and what is in one stream runs in order. CuPy uses the
-# *current* stream. At first that is the default stream, number 0; ``with stream:`` makes another one current.
-# Between streams there is no order, unless you ask for it with an :term:`event`: one stream records it, and
-# another one waits for it.
+# *current* stream, and ``with stream:`` makes another one current. Between two streams there is no order,
+# unless you ask for it with an :term:`event`: one stream records it, and the other one waits for it.
 
 import cupy as cp
 import numpy as np
@@ -46,15 +81,18 @@ print("NumPy:", 10 * (np.zeros(5) + 1))
 #    Run the cell once more without the line ``two.wait_event(written)``. Now the second stream does not wait
 #    for the first one, which is still busy with the product, and ``y`` is all zeros. There is no error.
 #
-# ``wait_event`` does not stop Python: it only puts the wait into the second stream. ``synchronize`` does.
-# Memory needs the same care. When an array's last name is gone, CuPy hands its memory to the next array of
-# the same stream, even if another stream is still reading it. So keep a name for the array until that stream
-# is done.
+# ``wait_event`` does not stop Python: it only puts the wait into the second stream. ``synchronize`` stops
+# Python until the stream is done, so call it once, at the end.
+#
+# .. headline:: Without an event, the second stream reads too early
 #
 # .. drawing:: streams
 #
 #     Two pairs of lanes over time. Without an event stream 2 reads x while stream 1 is still writing it. With
 #     an event the read begins when the write has ended, while stream 1 goes on with more work.
+#
+# Memory needs the same care. When the last name of an array is gone, CuPy hands its memory to the next array
+# of the same stream, even if another stream is still reading it. Keep a name until that stream is done.
 
 # %%
 
@@ -82,26 +120,19 @@ for name, n_streams in (("one", 1), ("two", 2)):
     _ = gg.keep(f"timeline_{name}", timeline.timeline(n_streams))
 
 # %%
-# Two inverses, one after the other
-# ---------------------------------
+# Run two inverses side by side
+# -----------------------------
 #
-# An inverse of 6000 x 6000 is a lot of work. In the default stream the second one begins when the first one
-# has ended.
-#
-# .. rung:: one_stream
+# Two inverses of 6000 × 6000 do not depend on each other. In the default stream, the second
+# begins when the first has ended.
 
 a, b = cp.random.standard_normal((2, 6000, 6000), dtype=cp.float32)
 c, d = cp.linalg.inv(a), cp.linalg.inv(b)
 print(f"off by {float(cp.abs(a @ c - cp.eye(len(a))).max()):.2g}")
 
 # %%
-# Two inverses in two streams
-# ---------------------------
-#
-# The matrices were made in the default stream, and these two streams do not wait for it by themselves. So an
-# event comes first.
-#
-# .. rung:: two_streams
+# Now each gets a stream. The matrices were made in the default stream, and these two streams do not wait for
+# it by themselves, so an event comes first.
 
 made = cp.cuda.get_current_stream().record()
 for stream in (one, two):
@@ -115,6 +146,11 @@ for stream in (one, two):
 print(f"off by {float(cp.abs(b @ d - cp.eye(len(b))).max()):.2g}")
 
 # %%
+# Both together are now :measured:`inverses[two_streams, 6000**2].speedup(one_stream)` as fast. We think that
+# some of the many kernels of an inverse are too small to fill the GPU, and that the other inverse uses what
+# they leave. :evidence:`opinion`
+#
+# .. headline:: In two streams each inverse takes longer, and both together end sooner
 
 # draw
 from gpuguide.charts.timeline import plot_timeline
@@ -125,29 +161,37 @@ _ = plot_timeline(
 )
 
 # %%
-# .. finding::
-#
-#    Both inverses, with CUDA events around each. In two streams they run at the same time, and each takes
-#    longer than alone. Both together are done :measured:`inverses[two_streams, 6000**2].speedup(one_stream)`
-#    as fast as in one stream.
-#
-# An inverse is the work of many kernels. We think that the small ones among them leave room, which the other
-# inverse uses. :evidence:`opinion` Both were called once before they were timed: the first call in each
-# stream also makes what the libraries need there.
+# The first call in a stream also makes what the libraries need there. Call everything once before you time
+# it, as was done here.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: streams, in_streams, invert, two_inverses
 #    :fold: What is timed
 
 # %%
-# Small kernels overlap, full-size ones hardly
-# --------------------------------------------
+# See how much one task leaves idle
+# ---------------------------------
 #
-# How much two streams can save depends on what one leaves idle. This kernel can be made as small as you like:
-# each thread makes 20 000 steps, each of which needs the one before. A block has 256 threads.
+# Streams add nothing to the GPU. They let one task use what another leaves idle. A kernel of one block
+# keeps a single :term:`multiprocessor` busy, and this GPU has 132. Eight kernels of 132 blocks each are
+# still :measured:`blocks[eight_streams, 132].speedup(one_stream)` as fast in eight streams, for a
+# multiprocessor runs blocks of several kernels at once. With 2112 blocks each, nothing is left to share.
+#
+# Large products of matrices fill the GPU as well. Two of 4096 × 4096 take
+# :measured:`products[products_one, 4096**2].time` in one stream and
+# :measured:`products[products_two, 4096**2].time` in two. At the other end, there may be very many small
+# kernels: one of a single block takes :measured:`one_kernel`, and 128 of them, each in its own stream, take
+# :measured:`crowd_128` together.
 #
 # .. kernel:: gpuguide.topics.streams.kernels
 #    :names: steps_source
+#    :fold: The kernel: 20 000 steps in each thread, each of which needs the one before
+#
+# .. kernel:: gpuguide.topics.streams.study
+#    :names: launch_steps, row_kernels, in_one, two_products
+#    :fold: The launches
+#
+# .. results:: blocks
 
 # draw
 one_kernel = blocks.time("one_stream", 1).value / 8
@@ -156,103 +200,76 @@ gg.claim(inverses, "two_streams", faster_than="one_stream", at=6000**2, by=1.1)
 gg.claim(blocks, "eight_streams", faster_than="one_stream", at=1, by=5)
 gg.claim(short, "short_one", faster_than="short_eight", at=16, by=1.1)
 gg.claim(short, "short_eight", faster_than="short_one", at=65_536, by=4)
-gg.claim(waits, "own_own", faster_than="same", at=1, by=1.5)
+gg.claim(waits, "own_own", faster_than=("same", "legacy_thread"), at=1, by=1.5)
 gg.claim(waits, "own_legacy", faster_than="blocking_legacy", at=1, by=1.5)
+gg.claim(waits, "blocking_blocking", faster_than="same", at=1, by=1.5)
+gg.claim(waits, "blocking_thread", faster_than="same", at=1, by=1.5)
 
 # %%
+# Put short kernels into one launch
+# ---------------------------------
+#
+# Python launches one kernel after the other. If a kernel is over before the next one is launched, there is
+# nothing to run side by side, and streams and their events only take more of Python's time.
+#
+# .. headline:: Streams pay once a kernel takes longer than its launch
 
 # draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import MUTED, SERIES, describe
-
-figure, ax = plt.subplots()
-sizes = blocks.sizes
-gains = [blocks.speedup("eight_streams", "one_stream", n).value for n in sizes]
-ax.plot(sizes, gains, "o", color=SERIES[0])
-ax.axhline(1, color=MUTED, linewidth=1)
-ax.set_xscale("log")
-ax.set(xticks=sizes, xticklabels=sizes, ylim=(0, 8.2))
-ax.minorticks_off()
-ax.set(xlabel="blocks per kernel", ylabel="times as fast in eight streams")
-describe(
-    ax,
-    f"Gain of eight streams against blocks per kernel: {gains[0]:.1f} with {sizes[0]} block, "
-    f"{gains[-1]:.1f} with {sizes[-1]}.",
-)
+_ = gg.plot_time(short)
 
 # %%
-# .. finding::
-#
-#    With one block each, eight kernels run :measured:`blocks[eight_streams, 1].speedup(one_stream)` as fast
-#    in eight streams. With 132 blocks each, one for each multiprocessor, it is
-#    :measured:`blocks[eight_streams, 132].speedup(one_stream)`; with 2112 it is
-#    :measured:`blocks[eight_streams, 2112].speedup(one_stream)`.
-#
-# Streams add nothing to the GPU; they let kernels use what is idle. Blocks of several kernels share a
-# multiprocessor, but once its units are busy, they take turns. Two products of 4096 x 4096 fill the GPU, too:
-# in one stream they take :measured:`products[products_one, 4096**2].time`, in two
-# :measured:`products[products_two, 4096**2].time`. There may be many small kernels: one with a single block
-# takes :measured:`one_kernel`, and 128 of them, in as many streams, take :measured:`crowd_128`.
-#
-# .. results:: blocks
-#
-# .. kernel:: gpuguide.topics.streams.study
-#    :names: launch_steps, row_kernels, in_one, two_products
-#    :fold: The launches
+# Many small problems are better done in a single launch: CuPy's linear algebra takes stacks of matrices,
+# and a kernel of your own can have a block for each problem.
 
 # %%
-# Default streams: legacy and per thread
-# --------------------------------------
+# Make streams non-blocking
+# -------------------------
 #
-# The default stream is special. A stream made by ``cp.cuda.Stream()`` is *blocking*: it waits for what the
-# default stream was given before, and the default stream waits for it. Streams made with
-# ``non_blocking=True`` take no part in this. There is another default stream, ``cp.cuda.Stream.ptds``, of
-# which each Python thread has its own. Two kernels of one block show who waits:
+# The default stream is special. Streams made by ``cp.cuda.Stream()`` wait for what it was given before, and
+# it waits for them: they are *blocking*. Streams made with ``non_blocking=True`` take no part in this, and
+# are the safer choice, for libraries often use the default stream without saying so.
 #
-# .. list-table::
+# .. list-table:: Two kernels of one block that take :measured:`waits[own_own, 1].time` side by side
 #    :header-rows: 1
 #
 #    * - one kernel in
 #      - the other in
-#      - both take
-#    * - default
-#      - default
-#      - :measured:`waits[same, 1].time`
+#      - both run
 #    * - non-blocking
 #      - non-blocking
-#      - :measured:`waits[own_own, 1].time`
-#    * - blocking
-#      - blocking
-#      - :measured:`waits[blocking_blocking, 1].time`
+#      - side by side
 #    * - non-blocking
 #      - default
-#      - :measured:`waits[own_legacy, 1].time`
+#      - side by side
+#    * - blocking
+#      - blocking
+#      - side by side
 #    * - blocking
 #      - default
-#      - :measured:`waits[blocking_legacy, 1].time`
-#    * - blocking
-#      - per thread
-#      - :measured:`waits[blocking_thread, 1].time`
+#      - one after the other, :measured:`waits[blocking_legacy, 1].time`
 #    * - default
-#      - per thread
-#      - :measured:`waits[legacy_thread, 1].time`
+#      - default
+#      - one after the other, :measured:`waits[same, 1].time`
 #
-# Only the default stream with the number 0 makes others wait. It is called the *legacy* default stream. If
-# ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy is imported, CuPy begins with the one per thread. But
-# a library that knows nothing of that still uses the legacy one, and then both wait for each other. A
-# non-blocking stream is the safer choice.
+# .. dropdown:: A default stream for each thread
+#
+#    ``cp.cuda.Stream.ptds`` is another default stream, of which each thread of Python has its own. CuPy
+#    begins with it if ``CUPY_CUDA_PER_THREAD_DEFAULT_STREAM`` is 1 when CuPy is imported. It is a blocking
+#    stream: beside another blocking one it runs at once, both in :measured:`waits[blocking_thread, 1].time`.
+#    But a library that knows nothing of it still uses the stream with the number 0, the *legacy* default
+#    stream, and then the two wait for each other: :measured:`waits[legacy_thread, 1].time`.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: kinds, pair
 #    :fold: The pairs
 
 # %%
-# Numba needs to be told the stream
-# ---------------------------------
+# Tell Numba the stream
+# ---------------------
 #
-# Numba does not know CuPy's current stream. A launch that names no stream goes to the default one, also
-# inside of ``with one:``. Make a stream of Numba's from it once, and put that into the brackets:
+# Numba does not know CuPy's current stream. A launch that names no stream goes to the default one, even
+# inside ``with one:``, and nothing then makes CuPy wait for it. Make a Numba stream of CuPy's once, and put
+# it into the brackets:
 
 from numba import cuda
 
@@ -272,56 +289,37 @@ one.synchronize()
 print(x[:5])
 
 # %%
-# Priorities: whose blocks come first
-# -----------------------------------
+# :doc:`Share arrays between GPU libraries </gallery/concurrency/interop>` shows what goes wrong without it.
+
+# %%
+# Let an urgent kernel go first
+# -----------------------------
 #
-# A large kernel has 20 000 blocks and takes :measured:`background`. While it runs, a small one is launched
-# into another stream. Its only block has to wait for a place, and by default all blocks of the large one come
-# first: the small one is done :measured:`urgent_default` after its launch. In a stream with ``priority=-5``
-# it gets the next place and is done after :measured:`urgent_high`. Lower numbers come first, and 0 is the
-# default. Blocks that already run are not stopped.
+# A small kernel that is launched behind a large one waits until all blocks of the large one have found a
+# place. A stream with ``priority=-5`` gets the next place that is free; lower numbers come first, and 0 is
+# the default. Behind a kernel of 20 000 blocks, a kernel of one block is done after
+# :measured:`urgent_default` by default, and after :measured:`urgent_high` in the urgent stream. Blocks that
+# already run are not stopped.
 #
 # .. kernel:: gpuguide.topics.streams.timeline
 #    :names: urgent
 #    :fold: A small kernel behind a large one
 
 # %%
-# When streams do not pay: short kernels
-# --------------------------------------
+# .. remember::
 #
-# Python launches the kernels one after the other. If a kernel is shorter than its launch, there is nothing to
-# overlap with. Eight kernels of one block, from the first launch to the end:
-#
-# .. list-table::
-#    :header-rows: 1
-#
-#    * - steps per kernel
-#      - one stream
-#      - eight streams
-#      - gain of eight streams
-#    * - 16
-#      - :measured:`short[short_one, 16].time`
-#      - :measured:`short[short_eight, 16].time`
-#      - :measured:`short[short_eight, 16].speedup(short_one)`
-#    * - 1024
-#      - :measured:`short[short_one, 1024].time`
-#      - :measured:`short[short_eight, 1024].time`
-#      - :measured:`short[short_eight, 1024].speedup(short_one)`
-#    * - 65 536
-#      - :measured:`short[short_one, 65_536].time`
-#      - :measured:`short[short_eight, 65_536].time`
-#      - :measured:`short[short_eight, 65_536].speedup(short_one)`
-#
-# Streams and their events take Python's time, too, so the shortest kernels are better off in one stream; with
-# 1024 steps it hardly matters. Work for many small problems is better put into one launch: CuPy's linear
-# algebra takes stacks of matrices, and a kernel can have a block for each problem.
+#    - Use streams for tasks that leave most of the GPU idle. What fills the GPU gains nothing from another
+#      stream.
+#    - Make them with ``non_blocking=True``, and order them with ``record`` and ``wait_event`` instead of
+#      letting Python wait.
+#    - Put many short kernels into one launch, not into many streams.
 
 # %%
 # Your turn: fork and join
 # ------------------------
 #
 # Two tasks need the result of a third, and a fourth one needs both of theirs. The exercise has code that is
-# right and makes Python wait for each. Put events in the place of the waits.
+# right and makes Python wait for each of them. Put events in the place of the waits.
 #
 # .. exercise:: fork_and_join
 
@@ -329,5 +327,6 @@ print(x[:5])
 # Next
 # ----
 #
-# Onward: :doc:`Several GPUs </gallery/concurrency/several_gpus>`, each with streams of its own. Sideways:
-# :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies behind work.
+# Next: :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`, each with streams of its
+# own. See also: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies
+# behind work.

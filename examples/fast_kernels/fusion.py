@@ -117,6 +117,9 @@ gg.claim(sums, "sum_apart", faster_than="sum_fused", at=10**8, by=20)
 #
 # Without ``cp.fuse`` you can at least compute the difference only once. That makes two kernels, and five
 # arrays.
+#
+# .. rung:: two_steps
+#    :beside:
 
 d = x - y
 print(d[:3], (d * d)[:3])
@@ -160,8 +163,8 @@ gg.plot_time(results)
 # of the memory's speed (:doc:`how to choose </gallery/fast_kernels/kernel_families>`).
 # :evidence:`variant squared_four`
 #
-# .. kernel:: gpuguide.topics.fusion.kernels
-#    :names: squared_four
+# .. rung:: squared_four
+#    :beside:
 
 from numba import cuda
 
@@ -176,6 +179,9 @@ print("as fused:", bool((out == fused(a, b)).all()))
 #
 # A fused function may end in a sum, and then the squares need not even be written. It works, and takes
 # :measured:`total[sum_fused, 10**8].time` for 10\ :sup:`8` numbers:
+#
+# .. rung:: sum_fused
+#    :beside:
 
 
 @cp.fuse
@@ -254,7 +260,7 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # %%
 # .. remember::
 #
-#    - Fuse expressions of several operators with ``@cp.fuse``: this one is
+#    - Fuse expressions of several operators with ``@cp.fuse``: ``(x - y) * (x - y)`` is
 #      :measured:`squared[fused, 10**8].speedup(three_steps)` as fast.
 #    - Count the arrays that are read and written, before and after: their ratio is what you gain.
 #    - End the function before a sum, give it a name, and pass all arrays as arguments.

@@ -1,97 +1,47 @@
 """
-Kernel families
-===============
+Which kind of kernel to write
+=============================
 
-Seven ways to add two arrays: which is short, which is quick to compile, and which is fast?
+CuPy and Numba offer seven ways: which do you take, and when?
 """
 # %%
-# ``cp.add`` is one line and reaches :measured:`add[add_ufunc, 2**28].share` of what memory can do with
-# ``float32``; a kernel with four numbers per thread reaches :measured:`add[add_four, 2**28].share`. What
-# counts is the shape of the launch, above all the bytes per thread, and hardly the route. For a sum, take
-# ``cp.sum``: it reaches :measured:`total[sum_cupy, 2**28].share`, and the best of our kernels
-# :measured:`total[sum_quads, 2**28].share`.
+# Take CuPy's function if there is one, and ``@cp.fuse`` or an ElementwiseKernel if there is none. Write a
+# ``@cuda.jit`` kernel or a RawKernel where threads share data, or for the full speed of the memory: with four
+# numbers of ``float32`` per thread an addition is :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast
+# as ``cp.add``.
 #
-# .. list-table:: 2\ :sup:`28` numbers of four bytes in GPU memory
-#    :header-rows: 1
+# .. headline:: The numbers per thread decide, not the kind of kernel
 #
-#    * - route
-#      - lines
-#      - first call
-#      - time
-#      - share
-#    * - **a + b**
-#      -
-#      -
-#      -
-#      -
-#    * - ``cp.add``
-#      - 1
-#      - :measured:`first_add_ufunc`
-#      - :measured:`add[add_ufunc, 2**28].time`
-#      - :measured:`add[add_ufunc, 2**28].share`
-#    * - ``cp.fuse``
-#      - 4
-#      - :measured:`first_add_fused`
-#      - :measured:`add[add_fused, 2**28].time`
-#      - :measured:`add[add_fused, 2**28].share`
-#    * - Elementwise
-#      - 2
-#      - :measured:`first_add_elementwise`
-#      - :measured:`add[add_elementwise, 2**28].time`
-#      - :measured:`add[add_elementwise, 2**28].share`
-#    * - ``cupyx.jit``
-#      - 6
-#      - :measured:`first_add_jit`
-#      - :measured:`add[add_jit, 2**28].time`
-#      - :measured:`add[add_jit, 2**28].share`
-#    * - ``@vectorize``
-#      - 4
-#      - :measured:`first_add_numba_ufunc`
-#      - :measured:`add[add_numba_ufunc, 2**28].time`
-#      - :measured:`add[add_numba_ufunc, 2**28].share`
-#    * - Raw, ``float4``
-#      - 11
-#      - :measured:`first_add_quads`
-#      - :measured:`add[add_quads, 2**28].time`
-#      - :measured:`add[add_quads, 2**28].share`
-#    * - ``@cuda.jit``, four each
-#      - 16
-#      - :measured:`first_add_four`
-#      - :measured:`add[add_four, 2**28].time`
-#      - :measured:`add[add_four, 2**28].share`
-#    * - **sum**
-#      -
-#      -
-#      -
-#      -
-#    * - ``cp.sum``
-#      - 1
-#      - :measured:`first_sum_cupy`
-#      - :measured:`total[sum_cupy, 2**28].time`
-#      - :measured:`total[sum_cupy, 2**28].share`
-#    * - Reduction
-#      - 2
-#      - :measured:`first_sum_reduction`
-#      - :measured:`total[sum_reduction, 2**28].time`
-#      - :measured:`total[sum_reduction, 2**28].share`
-#    * - Raw, ``float4``
-#      - 49
-#      - :measured:`first_sum_quads`
-#      - :measured:`total[sum_quads, 2**28].time`
-#      - :measured:`total[sum_quads, 2**28].share`
-#    * - ``@cuda.jit``
-#      - 24
-#      - :measured:`first_sum_blocks`
-#      - :measured:`total[sum_blocks, 2**28].time`
-#      - :measured:`total[sum_blocks, 2**28].share`
+# .. drawn:: kernel_families
 #
-# *Lines* are those that you write. The *first call* is that of a fresh process with an empty kernel cache, in
-# which each compiler has compiled another kernel before. The *share* is what a route reaches of the
-# :term:`ceiling` for its mix of reading and writing.
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#
+#     names = {
+#         "cp.add": "add_ufunc",
+#         "cp.fuse": "add_fused",
+#         "ElementwiseKernel": "add_elementwise",
+#         "@cuda.jit, one": "add_one",
+#         "@cuda.jit, four": "add_four",
+#         "RawKernel, four": "add_quads",
+#     }
+#     times = {label: results.time(name, 2**28) for label, name in names.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.5))[1]
+#         for row, time in enumerate(times.values()):
+#             ax.barh(row, time.value, 0.6, color=KERNEL if row > 2 else CUPY)
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.set_yticks(range(6), list(times))
+#         ax.set(xlim=(0, 1.25 * times["cp.add"].value), xticks=[], ylim=(5.5, -0.5))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in times.items())
+#         describe(ax, f"Time to add two arrays of 2**28 numbers of four bytes. {words}.")
 
 # %%
-# Ufunc, fuse and ElementwiseKernel: no grid to choose
-# ----------------------------------------------------
+# Three ways without a grid
+# -------------------------
 #
 # CuPy writes the :term:`kernel` for these three, and chooses its grid. You give the operation: by its name,
 # as a function of arrays, or as a line of CUDA C++ for one element. ``T`` stands for whatever type the
@@ -155,8 +105,8 @@ gg.claim(switched, "sum_cub", faster_than="sum_without", at=10**8, by=100)
 gg.claim(cumulative, "cumsum_in_place", faster_than="cumsum_cub", at=10**8, by=1.7)
 
 # %%
-# RawKernel, cupyx.jit and @cuda.jit: the grid is yours
-# -----------------------------------------------------
+# RawKernel: CUDA C++, and the grid is yours
+# ------------------------------------------
 #
 # A RawKernel is a whole kernel in CUDA C++, which CuPy hands to the compiler as it is. You choose grid and
 # block, and how many bytes a thread loads at once: a ``float4`` is four numbers, 16 bytes.
@@ -173,12 +123,11 @@ raw_addition((n_blocks,), (256,), (a, b, out, np.int64(a.size)))
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# Here everything is up to you: a length that four does not divide, the types, and gaps. A RawKernel reads an
-# array with gaps as if it had none, and there is no error. A ``float4`` must begin at a multiple of 16 bytes,
-# which ``a`` does and ``a[1:]`` does not.
+# What goes wrong: a RawKernel checks nothing
+# -------------------------------------------
 #
-# Scalars are up to you as well. CuPy hands over a Python float as a ``double`` of eight bytes. If the
-# parameter is a ``float``, the kernel takes the first four of them, and for 2.0 they are zero:
+# CuPy hands over a Python float as a ``double`` of eight bytes. If the kernel's parameter is a ``float``, it
+# takes the first four of them. For 2.0 they are zero:
 
 scale_source = """
 extern "C" __global__ void scale(const float* x, float factor, float* out, int n) {
@@ -197,15 +146,26 @@ scale((blocks_per_grid,), (256,), (a, 2.0, out, np.int32(a.size)))
 print("times 2.0:             ", out[:3], "any but zeros:", bool(out.any()))
 
 # %%
-# There is no error. The cure is to give each scalar the type that the kernel declares: ``np.float32`` for
-# ``float``, ``np.int32`` for ``int``, ``np.int64`` for ``long long``.
+# There is no error, and the result is zero everywhere. The cure is to give each number the type that the
+# kernel declares: ``np.float32`` for ``float``, ``np.int32`` for ``int``, ``np.int64`` for ``long long``.
 
 scale((blocks_per_grid,), (256,), (a, np.float32(2.0), out, np.int32(a.size)))
 print("times np.float32(2.0): ", out[:3], "as 2 * x:", bool((out == 2 * a).all()))
 
 # %%
-# A Numba kernel cannot load a ``float4`` from an array. But a thread has as many bytes on their way if it
-# loads four numbers of each array before it stores the first.
+# Three more mistakes that CuPy does not catch:
+#
+# - *Arrays of another type* are read as if they had the kernel's.
+# - *Arrays with gaps*, such as ``a[::2]``, are read as if they had none. Pass
+#   ``cp.ascontiguousarray(a[::2])``.
+# - *A float4* must begin at a multiple of 16 bytes, which ``a`` does and ``a[1:]`` does not.
+
+# %%
+# @cuda.jit: the same in Python
+# -----------------------------
+#
+# A Numba kernel takes arrays with gaps and numbers of any type as they are. It cannot load a ``float4``, but
+# a thread has as many bytes on their way if it loads four numbers of each array before it stores the first.
 #
 # .. rung:: add_four
 #    :beside:
@@ -216,12 +176,11 @@ add_four[(a.size + 1023) // 1024, 256](a, b, out)
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# Its first call takes :measured:`first_add_four`, and that of the RawKernel :measured:`first_add_quads`. CuPy
-# keeps what it has compiled on disk for later processes. Numba does so with ``@cuda.jit(cache=True)``.
+# CuPy keeps what it has compiled on disk for later processes. Numba does so with ``@cuda.jit(cache=True)``.
 #
-# ``cupyx.jit`` translates a kernel from Python to CUDA C++. The kernel is launched like a RawKernel. CuPy
-# warns that this is experimental. The first call includes the import of the translator. The shortest addition
-# has one number per thread, as with ``@vectorize`` and ``@cuda.jit``.
+# ``cupyx.jit`` translates a kernel from Python to CUDA C++, and it is launched like a RawKernel. CuPy warns
+# that this is experimental, and the first call takes :measured:`first_add_jit`, with the import of the
+# translator. ``@cuda.jit`` does the same, is as fast, and is not experimental.
 #
 # .. kernel:: gpuguide.topics.kernel_families.functions
 #    :names: jit_addition, numba_addition
@@ -232,37 +191,18 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 #    :fold: The kernel of @cuda.jit with one number per thread
 
 # %%
-# Bytes per thread, not the route
-# -------------------------------
-
-# draw
-from gpuguide.charts.shapes import plot_ratios
-
-shares = {}
-for info in results.variants:
-    share = results.quantity(info.name, 2**28, "share").value
-    note = "of the ceiling for this mix"
-    label = info.label.replace("RawKernel", "Raw")
-    shares[label] = gg.fact(f"share_{info.name}", share, unit="share", note=note)
-_ = plot_ratios(shares, "share of the ceiling")
-
-# %%
-# .. finding::
+# Why cp.add is not faster, and a cure in one line
+# ------------------------------------------------
 #
-#    With one number per thread no route comes to the limit of the memory: **cp.add** reaches
-#    :measured:`add[add_ufunc, 2**28].share`, **@cuda.jit** :measured:`add[add_one, 2**28].share`. With two,
-#    **cp.add, in pairs** reaches :measured:`add[add_pairs, 2**28].share`.
-#
-# CuPy launches blocks of 128 threads, each of which takes one element. A RawKernel launched like that reaches
-# :measured:`add[add_single, 2**28].share`, no more than ``cp.add``. So it is not CuPy's code that is slow
-# here, but this shape of launch. :evidence:`variant add_single` Larger blocks help as well: those of
-# ``cupyx.jit`` and ``@cuda.jit`` have 256 threads here (:doc:`Launch sizes
-# </gallery/first_kernels/launch_sizes>`).
+# With one number of four bytes per thread, no kind of kernel comes to the limit of the memory. CuPy launches
+# blocks of 128 threads with one element each, and a RawKernel that is launched like that is as slow. So it is
+# not CuPy's code but this shape of launch. :evidence:`variant add_single` Larger blocks help as well
+# (:doc:`how many threads </gallery/first_kernels/launch_sizes>`).
 #
 # .. results:: add
 #
-# For arrays of even length, the cure can be one line. Seen as complex numbers, two neighbours are one element
-# of eight bytes, and a complex addition adds both parts.
+# For arrays of even length, one line is a cure. Seen as complex numbers, two neighbours are one element of
+# eight bytes, and a complex addition adds both parts.
 #
 # .. rung:: add_pairs
 #    :beside:
@@ -272,16 +212,17 @@ cp.add(pairs[0], pairs[1], out=pairs[2])
 print("as cp.add:", bool((out == cp.add(a, b)).all()))
 
 # %%
-# Numbers that have eight bytes need no cure. For 5 * 10\ :sup:`7` of ``float64``, ``cp.add`` reaches
-# :measured:`double[double_ufunc, 5*10**7].share`, and an ElementwiseKernel
-# :measured:`double[double_elementwise, 5*10**7].share`.
+# This reaches :measured:`add[add_pairs, 2**28].share` of the memory's speed. Numbers of eight bytes need no
+# cure: for ``float64``, ``cp.add`` reaches :measured:`double[double_ufunc, 5*10**7].share`.
 
 # %%
-# A sum: ReductionKernel, and the sums of blocks
-# ----------------------------------------------
+# A sum: take cp.sum
+# ------------------
 #
-# A reduction makes one number of many. A ``ReductionKernel`` needs four expressions: what to take from an
-# element, how to combine two results, what to store, and what to begin with.
+# A reduction makes one number of many. ``cp.sum`` reaches :measured:`total[sum_cupy, 2**28].share` of the
+# memory's speed, which leaves next to nothing to win. For a reduction that CuPy does not have, a
+# ``ReductionKernel`` needs four expressions: what to take from an element, how to combine two results, what
+# to store, and what to begin with.
 #
 # .. rung:: sum_reduction
 #    :beside:
@@ -290,10 +231,8 @@ total = cp.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "reduct
 print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 
 # %%
-# It takes :measured:`total[sum_reduction, 2**28].time`, where ``cp.sum`` takes
-# :measured:`total[sum_cupy, 2**28].time`, and :measured:`first_sum_reduction` when it is called for the first
-# time. Nearly all of that goes into compiling templates of CUB, a library for sums and the like. Without them
-# the first call takes :measured:`first_reduction_without`. :evidence:`variant reduction_without`
+# Its first call takes :measured:`first_sum_reduction`, which goes into compiling templates of CUB, a library
+# for sums and the like. :evidence:`variant reduction_without`
 #
 # In a kernel of your own, each block adds up a part of the array and stores its sum. Another launch, with a
 # single block, adds up these sums.
@@ -310,20 +249,43 @@ sum_blocks[1, 256](parts, result)
 print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
-# It reaches :measured:`total[sum_blocks, 2**28].share`, and ``cp.sum``
-# :measured:`total[sum_cupy, 2**28].share`, which leaves next to nothing to win. Our best RawKernel reaches
-# :measured:`total[sum_quads, 2**28].share`, which is hardly worth so many lines. It needs loads of 16 bytes,
-# as many blocks as the GPU holds at once, and no second launch: the block that finishes last adds up the sums
-# of all. It has to make do with few registers, too. With more, fewer blocks would fit, and some would have to
-# wait for the others.
+# .. headline:: cp.sum leaves little to win
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import CUPY, KERNEL, describe
+
+names = {
+    "cp.sum": "sum_cupy",
+    "ReductionKernel": "sum_reduction",
+    "@cuda.jit": "sum_blocks",
+    "RawKernel": "sum_quads",
+}
+times = {label: totals.time(name, 2**28) for label, name in names.items()}
+ax = plt.subplots(figsize=(7.2, 2.0))[1]
+for row, time in enumerate(times.values()):
+    ax.barh(row, time.value, 0.6, color=KERNEL if row > 1 else CUPY)
+    ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+ax.set_yticks(range(4), list(times))
+longest = times["ReductionKernel"].value
+ax.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(3.5, -0.5))
+ax.grid(visible=False)
+ax.spines["bottom"].set_visible(False)
+words = "; ".join(f"{label} {time}" for label, time in times.items())
+describe(ax, f"Time to add up 2**28 numbers of four bytes. {words}.")
+
+# %%
+# Our best RawKernel is hardly worth its 49 lines: it needs loads of 16 bytes, as many blocks as the GPU holds
+# at once, few registers, and no second launch, since the block that finishes last adds up the sums of all.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
 #    :fold: The sum in CUDA C++, in one launch
 
 # %%
-# CUB and cuTENSOR: what CuPy hands on
-# ------------------------------------
+# Sums are slow? Look whether CUB is on
+# -------------------------------------
 #
 # For sums and the like CuPy has kernels of its own, and *accelerators*: libraries to which it can leave the
 # work. Since version 11 it uses CUB unless told otherwise. The environment variable ``CUPY_ACCELERATORS``
@@ -335,41 +297,22 @@ cp._core.set_routine_accelerators(["cub"])
 print("without CUB:", without_cub, " with CUB:", a.sum())
 
 # %%
-# .. list-table:: 10\ :sup:`8` numbers, and a product of 2048 x 1024 by 1024 x 2048
-#    :header-rows: 1
+# Without CUB, a sum of 10\ :sup:`8` numbers takes :measured:`switched[sum_without, 10**8].time` instead of
+# :measured:`switched[sum_cub, 10**8].time`: CuPy's own kernel has one block for each result, and a sum of all
+# numbers has one result.
 #
-#    * - routine
-#      - without CUB
-#      - with CUB
-#    * - ``cp.sum``
-#      - :measured:`switched[sum_without, 10**8].time`
-#      - :measured:`switched[sum_cub, 10**8].time`
-#    * - ReductionKernel
-#      - :measured:`switched[reduction_without, 10**8].time`
-#      - :measured:`switched[reduction_cub, 10**8].time`
-#    * - ``cp.cumsum`` of ``int64``
-#      - :measured:`cumulative[cumsum_without, 10**8].time`
-#      - :measured:`cumulative[cumsum_cub, 10**8].time`
-#    * - CUB's scan of the same, in place
-#      -
-#      - :measured:`cumulative[cumsum_in_place, 10**8].time`
-#    * - ``cp.einsum``
-#      - :measured:`contraction[einsum_without, 2048].time`
-#      - :measured:`contraction[einsum_cub, 2048].time`
+# .. dropdown:: A faster cumulative sum, and contractions
 #
-# Without CUB, CuPy's own kernel has one block for each result, and a sum of all numbers has one result.
-# ``cp.cumsum`` gains next to nothing from CUB: even with it, ``cp.cumsum`` reaches only
-# :measured:`cumulative[cumsum_cub, 10**8].share` of the rate of a copy. CuPy copies the array first and then
-# lets CUB add up in the copy, so each number is read and written twice. If the array itself may be
-# overwritten, ``cub.device_scan`` of ``cupy.cuda.cub``, which CuPy calls there, does without the copy. It
-# reads and writes each number once, is :measured:`cumulative[cumsum_in_place, 10**8].speedup(cumsum_cub)` as
-# fast, and reaches :measured:`cumulative[cumsum_in_place, 10**8].share`. :evidence:`variant cumsum_in_place`
+#    ``cp.cumsum`` of ``int64`` takes :measured:`cumulative[cumsum_cub, 10**8].time` with CUB, as long as
+#    without, which is :measured:`cumulative[cumsum_cub, 10**8].share` of the rate of a copy. CuPy copies the
+#    array first and then lets CUB add up in the copy, so each number is read and written twice. If the array
+#    itself may be overwritten, ``cub.device_scan`` of ``cupy.cuda.cub``, which CuPy calls there, does without
+#    the copy. It is :measured:`cumulative[cumsum_in_place, 10**8].speedup(cumsum_cub)` as fast.
+#    :evidence:`variant cumsum_in_place`
 #
-# CUB has nothing for a contraction such as this ``einsum``, and CuPy calls cuBLAS for it in both columns.
-#
-# *cuTENSOR*, a package of its own (``cutensor-cu13``), has contractions, and
-# ``CUPY_ACCELERATORS=cub,cutensor`` asks for it. Without the package, CuPy accepts that setting and goes on
-# as before. The package was not installed on the machine of this page, so we say nothing about its speed.
+#    CUB has nothing for a contraction such as ``cp.einsum``, and CuPy calls cuBLAS for it either way. Another
+#    library, cuTENSOR, has contractions: install ``cutensor-cu13``, and ask for it with
+#    ``CUPY_ACCELERATORS=cub,cutensor``. Without the package, CuPy accepts that setting and goes on as before.
 #
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: using, cumulative_sum, in_place, contracted
@@ -378,17 +321,48 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. results:: switched
 
 # %%
-# Which family for what
-# ---------------------
+# Which kind for what
+# -------------------
 #
-# - If CuPy has the operation, take it. A call of ``cp.add`` keeps Python busy for
-#   :measured:`add[add_ufunc, 2**28].launch`, the launch of a Numba kernel for
-#   :measured:`add[add_four, 2**28].launch`, even with views made once, and that of a RawKernel for
-#   :measured:`add[add_quads, 2**28].launch`.
-# - ``cp.fuse`` makes one kernel of an expression, :doc:`within limits </gallery/fast_kernels/fusion>`.
-# - Take an ElementwiseKernel or a ReductionKernel where it is easier to say what happens to one element.
-# - ``@cuda.jit`` and RawKernel are for elements that need their neighbours, for :term:`shared memory`, and
-#   for the last bit of bandwidth.
+# .. list-table:: One addition, in lines that you write
+#    :header-rows: 1
+#
+#    * - kind
+#      - take it for
+#      - lines
+#      - first call
+#    * - ``cp.add``
+#      - whatever CuPy has
+#      - 1
+#      - :measured:`first_add_ufunc`
+#    * - ``cp.fuse``
+#      - an expression of several operators, :doc:`within limits </gallery/fast_kernels/fusion>`
+#      - 4
+#      - :measured:`first_add_fused`
+#    * - Elementwise
+#      - what is easier to say for one element
+#      - 2
+#      - :measured:`first_add_elementwise`
+#    * - RawKernel
+#      - CUDA C++ that you have, and the shortest launch
+#      - 11
+#      - :measured:`first_add_quads`
+#    * - ``@cuda.jit``
+#      - neighbours, :term:`shared memory`, several numbers per thread
+#      - 16
+#      - :measured:`first_add_four`
+#
+# The first call is that of a fresh process with an empty kernel cache. Later calls keep Python busy for
+# :measured:`add[add_ufunc, 2**28].launch` with ``cp.add``, :measured:`add[add_quads, 2**28].launch` with a
+# RawKernel and :measured:`add[add_four, 2**28].launch` with Numba.
+
+# %%
+# .. remember::
+#
+#    - Take what CuPy has; then ``@cp.fuse`` or an ElementwiseKernel; a kernel of your own comes last.
+#    - On ``float32`` arrays, give each thread four numbers: that is
+#      :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast as ``cp.add``.
+#    - Pass numbers to a RawKernel as ``np.float32(x)`` or ``np.int32(n)``, never as Python's.
 
 # %%
 # Your turn: a reduction in any grouping
@@ -400,5 +374,5 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # Next
 # ----
 #
-# Onward: :doc:`Fusion </gallery/fast_kernels/fusion>`, on one kernel for several operations.
-# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`, on the shapes of grids.
+# Next: :doc:`fusion </gallery/fast_kernels/fusion>`, on one kernel for several operations. See also:
+# :doc:`threads and blocks </gallery/first_kernels/launch_sizes>`, on the shapes of grids.

@@ -44,6 +44,9 @@ How should a kernel carry a running product or sum?
 # and walks through all layers. Neighbouring threads have neighbouring places, so every load is
 # :term:`coalesced <coalesced access>`. The kernel below is right, and slow: it stores a product in every step
 # of the loop. It runs on 64 layers here.
+#
+# .. rung:: as_is
+#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -118,8 +121,8 @@ _ = gg.fact(
 #
 # A variable of a kernel lives in a :term:`register`, as long as there are enough of them.
 #
-# .. kernel:: gpuguide.topics.registers.kernels
-#    :names: in_register
+# .. rung:: in_register
+#    :beside:
 
 out[:] = 0
 in_register[blocks_per_grid, threads_per_block](x, out)
@@ -223,8 +226,8 @@ print("GPU:  ", out[0, :4])
 # that takes more leaves room for fewer threads, and the last blocks begin when others have ended. Each index
 # of an array takes registers, for its stride. So let rows and columns share one index:
 #
-# .. kernel:: gpuguide.topics.registers.kernels
-#    :names: one_index
+# .. rung:: one_index
+#    :beside:
 
 out[:] = 0
 one_index[(out.size + 255) // 256, 256](x.reshape(len(x), -1), out.reshape(-1))
@@ -254,6 +257,9 @@ for kernel in (in_register, one_index):
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: pairs_source
+#
+# .. rung:: pairs
+#    :beside:
 
 n_pairs = np.int32(out.size // 2)  # an even number of places
 out[:] = 0
@@ -290,8 +296,8 @@ gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 # %%
 # .. remember::
 #
-#    - Carry running results in a variable, and store once: that is
-#      :measured:`product[in_register, 4096].speedup(as_is)` as fast here.
+#    - Carry running results in a variable, and store once: a product of 4096 layers is
+#      :measured:`product[in_register, 4096].speedup(as_is)` as fast.
 #    - Look at ``kernel.get_regs_per_thread()``: up to 32, all threads of a full GPU run at once.
 #    - Test a product with factors near 1, or zeros will pass.
 

@@ -63,6 +63,7 @@ What does it cost when the threads of a warp go different ways?
 # is :measured:`active_divisors_in_order`.
 #
 # .. rung:: in_order
+#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -143,7 +144,7 @@ print("same answers:", bool((divisors.get() == found).all()))
 #
 # .. kernel:: gpuguide.topics.divergence.warp_steps
 #    :names: warp_steps, active_share
-#    :fold: How warp steps are counted
+#    :fold: How the steps are counted
 
 # %%
 # If you do not know the cost: regroup in the block
@@ -154,6 +155,7 @@ print("same answers:", bool((divisors.get() == found).all()))
 # threads, so that no even number holds a place in a warp of primes.
 #
 # .. rung:: regrouped
+#    :beside:
 
 regrouped[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
@@ -163,9 +165,8 @@ print("same answers:", bool((divisors.get() == found).all()))
 # block can stop and deal out again after the divisors up to 127, up to 511, and so on. That is
 # :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in order.
 #
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: regrouped_often
-#    :fold: Regrouped at each stage
+# .. rung:: regrouped_often
+#    :beside:
 
 regrouped_often[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
@@ -348,8 +349,8 @@ ax.imshow(
     vmin=0,
     vmax=1,
 )
-ax.text(0, 1.04, "steps of each pixel")
-ax.text(1.05, 1.04, "share of a row's warp that waits")
+ax.text(0, 1.04, "steps of a pixel")
+ax.text(1.05, 1.04, "threads that wait")
 ax.set(xlim=(0, 2.05), ylim=(0, 1.12))
 ax.axis("off")
 describe(
@@ -420,7 +421,7 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 # %%
 # .. remember::
 #
-#    - Give the 32 threads of a warp work of equal length; here that is up to
+#    - Give the 32 threads of a warp work of equal length: sorted by cost, a search for divisors is
 #      :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. A short ``if`` is free.
 #    - Count on the host first: the longest thread of each warp, against the average.
 #    - Sort only long work whose neighbours differ, and call ``cuda.syncwarp()`` before threads of a warp

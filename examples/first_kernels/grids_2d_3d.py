@@ -1,22 +1,44 @@
 """
-Grids in 2-D and 3-D
-====================
+Matrices: walk along the rows
+=============================
 
 Which axis of an array should threadIdx.x walk along?
 """
 # %%
-# Along the last one, where the next element is the next in memory. With x along the rows of a matrix of
-# 16 384 by 16 384, adding one takes :measured:`matrix[fast_32x8, 16384**2].time`, and with x down the columns
-# :measured:`matrix[slow_32x8, 16384**2].time`: the right axis is
-# :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast. Sizes that are no powers of two lose as
-# much.
+# Let x walk along the last axis, where the next element is the next in memory: write
+# ``col, row = cuda.grid(2)``. With x along the rows of a matrix of 16 384 by 16 384, adding one takes
+# :measured:`matrix[fast_32x8, 16384**2].time`. With x down the columns the result is the same, and it takes
+# :measured:`matrix[slow_32x8, 16384**2].time`.
+#
+# .. headline:: Along the rows, the same additions are
+#    :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast
+#
+# .. drawn:: grids_2d_3d
+#
+#    import matplotlib.pyplot as plt
+#
+#    from gpuguide.charts.style import INK, KERNEL, describe, style
+#
+#    bars = {"x along the rows": "fast_32x8", "x down the columns": "slow_32x8"}
+#    times = {label: results.time(name, 16384**2) for label, name in bars.items()}
+#    longest = max(time.value for time in times.values())
+#    with style():
+#        ax = plt.subplots(figsize=(7.2, 1.5))[1]
+#        for row, (label, time) in enumerate(times.items()):
+#            ax.barh(row, time.value, height=0.42, color=KERNEL)
+#            ax.text(0, row - 0.28, label, va="bottom", color=INK)
+#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#        ax.set(xlim=(0, 1.2 * longest), ylim=(1.4, -0.8))
+#        ax.axis("off")
+#        words = "; ".join(f"{label} {time}" for label, time in times.items())
+#        describe(ax, f"Bars of the time for a matrix of 16 384 by 16 384. {words}.")
 
 # %%
 # cuda.grid(2) returns x first
 # ----------------------------
 #
 # A grid can have two axes, so that a thread finds its row and its column without a division.
-# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it is the number of the column. So the
+# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it is the number of the column. Therefore the
 # order is ``col, row``, the reverse of ``x[row, col]``. The launch has the same order: first the blocks
 # for the columns, then those for the rows.
 
@@ -90,13 +112,33 @@ floor_ns = results.measurement("fast_16x16", 256**2).floor_ns or 0
 _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
 
 # %%
-# Coalesced access, counted in sectors
+# What goes wrong: x down the columns
+# -----------------------------------
+#
+# Only one line is different. It looks natural and its result is right, so this mistake is easily made.
+#
+# .. kernel:: gpuguide.topics.grids_2d_3d.kernels
+#    :names: slow_axis
+
+# %%
+# The grid has to follow: blocks for the rows come first now.
+
+blocks_per_grid = (math.ceil(x.shape[0] / 16), math.ceil(x.shape[1] / 16))
+slow_axis[blocks_per_grid, threads_per_block](x)
+print(x[0, :4], "...", x[-1, -1])  # one more
+
+# %%
+# Sizes that are no powers of two lose as much: on a matrix of 16 416 by 16 416 the right axis is
+# :measured:`matrix[fast_32x8, 16416**2].speedup(slow_32x8)` as fast.
+
+# %%
+# Why: threads of a warp share sectors
 # ------------------------------------
 #
-# For the memory it matters which axis x is. A block numbers its threads along x first, and every 32 of
-# them are a warp. A load or a store of a warp is one request, and memory serves it in sectors of 32 bytes.
-# Threads that take neighbours in a row share sectors. Such an access is coalesced. Neighbours in a column
-# lie a whole row apart, so each needs a sector of its own.
+# A block numbers its threads along x first, and every 32 of them are a warp. A load or a store of a warp is
+# one request, and memory serves it in sectors of 32 bytes. Threads that take neighbours in a row share
+# sectors: such an access is *coalesced*. Neighbours in a column lie a whole row apart, so each needs a sector
+# of its own.
 #
 # .. drawing:: grids_2d_3d
 #
@@ -104,13 +146,9 @@ _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
 #     take four neighbours in a row, which fill one sector. On the right they take the first element of each
 #     row, and touch four sectors, with one element used of each.
 #
-# The sectors can be counted without a GPU, from the order of the threads and from how many bytes apart the
-# elements of neighbouring threads are.
+# You can count the sectors without a GPU, from the order of the threads and from how many bytes apart the
+# elements of neighbouring threads are. The fewer there are, the shorter the time:
 #
-# .. kernel:: gpuguide.topics.grids_2d_3d.study
-#    :names: sectors_per_request
-
-# %%
 # .. list-table:: A matrix of 16 384 by 16 384 numbers of eight bytes
 #    :header-rows: 1
 #
@@ -134,51 +172,29 @@ _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
 #      - 32 by 8
 #      - :measured:`sectors_slow_32x8`
 #      - :measured:`matrix[slow_32x8, 16384**2].time`
-
-# %%
-# x down the columns
-# ------------------
 #
-# Only one line is different. It looks natural and its result is right, so this mistake is easily made.
+# In a block of 16 by 16, a warp has 16 threads along x and two along y. Down the columns it touches 16 rows,
+# and a sector in each; along the rows, half as many sectors are enough. :evidence:`count sectors_per_request`
 #
-# .. kernel:: gpuguide.topics.grids_2d_3d.kernels
-#    :names: slow_axis
+# .. kernel:: gpuguide.topics.grids_2d_3d.study
+#    :names: sectors_per_request
+#    :fold: How sectors are counted
 
 # %%
-# The grid has to follow: blocks for the rows come first now.
-
-blocks_per_grid = (math.ceil(x.shape[0] / 16), math.ceil(x.shape[1] / 16))
-slow_axis[blocks_per_grid, threads_per_block](x)
-print(x[0, :4], "...", x[-1, -1])  # one more
-
-# %%
-# In a block of 16 by 16, a warp has 16 threads along x and two along y. Along the rows it touches 8
-# sectors. Down the columns it touches 16 rows, and a sector in each. With x along the rows the kernel is
-# :measured:`matrix[fast_16x16, 16384**2].speedup(slow_16x16)` as fast.
-# :evidence:`count sectors_per_request`
-
-# %%
-# The order of the blocks
-# -----------------------
+# How much the wrong axis costs
+# -----------------------------
 #
-# In a block of 32 by 8, a warp touches 32 rows. If only the sectors counted, x along the rows would be
-# :measured:`predicted` as fast. It is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
-# The count looks at one request, and many are under way at a time. Two changes leave each request at 32
-# sectors. Blocks of 32 by 32 threads use more of each row that they touch. And in this kernel the threads
-# still go down the columns, but neighbouring blocks lie side by side along the rows:
+# In a small matrix the axis hardly matters, since the launch takes longer than the work. In a large one, the
+# order of the blocks matters as well. The chart divides each time by that of x along the rows, in blocks of
+# 32 by 8.
 #
-# .. kernel:: gpuguide.topics.grids_2d_3d.kernels
-#    :names: blocks_along_rows
-
-# %%
-# The chart divides each time by that of x along the rows, in blocks of 32 by 8. Open marks are matrices whose
-# rows are 32 numbers longer: 4128 and 16 416 instead of 4096 and 16 384.
+# .. headline:: The larger the matrix, the more the wrong axis costs
 
 # draw
 import matplotlib.pyplot as plt
 
 from gpuguide.charts.marks import draw_ranges, label_ends, size_axis
-from gpuguide.charts.style import SERIES, describe
+from gpuguide.charts.style import KERNELS, describe
 
 labels = {
     "slow_16x16": "16x16",
@@ -191,7 +207,7 @@ longer = [size for size in results.sizes if size not in powers]
 unjoined = {"linestyle": "none", "markerfacecolor": "none"}
 figure, ax = plt.subplots()
 ends, ranges, words = [], [], []
-for (name, label), colour, marker in zip(labels.items(), SERIES, "os^D", strict=False):
+for (name, label), colour, marker in zip(labels.items(), KERNELS, "os^D", strict=False):
     times = {size: results.speedup("fast_32x8", name, size) for size in results.sizes}
     style = {"marker": marker, "color": colour}
     ax.plot(powers, [times[size].value for size in powers], **style)
@@ -208,36 +224,39 @@ label_ends(ax, ends)
 describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)}.")
 
 # %%
-# .. finding::
+# Open marks are matrices whose rows are 32 numbers longer: they cost as much, so this is about the axis, and
+# not about powers of two.
 #
-#    How long requests of 32 sectors take depends on which blocks make them. At 16 384 by 16 384 it is
-#    :measured:`matrix[slow_32x8, 16384**2].time` with blocks of 32 by 8,
-#    :measured:`matrix[slow_32x32, 16384**2].time` with blocks of 32 by 32, and
-#    :measured:`matrix[blocks_along_rows, 16384**2].time` with blocks of 32 by 8 that follow each other
-#    along the rows.
+# If you cannot change the axis, let neighbouring blocks lie side by side along the rows. In the kernel below
+# the threads still go down the columns, and it is
+# :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast as the plain mistake.
+# :evidence:`variant blocks_along_rows`
 #
-# Changing nothing but the order of the blocks makes the kernel
-# :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast.
-# :evidence:`variant blocks_along_rows` With x along the rows, too, it is another
-# :measured:`matrix[fast_32x8, 16384**2].speedup(blocks_along_rows)` as fast, still more than the sectors
-# say. Blocks of 32 by 32 cost about what the sectors say: along the rows is
-# :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x32)` as fast.
+# .. kernel:: gpuguide.topics.grids_2d_3d.kernels
+#    :names: blocks_along_rows
 #
-# It is the axis, and not the power of two. At 16 384 by 16 384 the rows lie 2\ :sup:`17` bytes apart, and
-# requests at such distances might fall on the same part of memory again and again. Rows that are 32 numbers
-# longer are no power of two apart, and have as many sectors per request. But at 16 416 by 16 416, along the
-# rows is :measured:`matrix[fast_32x8, 16416**2].speedup(slow_32x8)` as fast in blocks of 32 by 8, against
-# :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` at 16 384. At 4128 by 4128 it is
-# :measured:`matrix[fast_32x8, 4128**2].speedup(slow_32x8)`, against
-# :measured:`matrix[fast_32x8, 4096**2].speedup(slow_32x8)` at 4096. The longer rows save nothing.
+# .. dropdown:: Why it costs more than the sectors say
 #
-# Do sectors leave the caches before all of their bytes are used, so that memory has to deliver them again?
-# They do not: down the columns, as along the rows, memory moves
-# :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`. But it moves them at
-# :measured:`matrix[slow_32x8, 16384**2].counter(dram_throughput)` instead of
-# :measured:`matrix[fast_32x8, 16384**2].counter(dram_throughput)`. We think that memory is slow where each
-# row gives few bytes: a block of 32 by 8 takes 64 of each row that it touches, and one of 32 by 32 takes 256.
-# :evidence:`opinion`
+#    In a block of 32 by 8, a warp touches 32 rows. If only the sectors counted, x along the rows would be
+#    :measured:`predicted` as fast. It is :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
+#    The count looks at one request, and many are under way at a time. Two changes leave each request at 32
+#    sectors, and gain: other blocks, and another order of them. Against blocks of 32 by 32, which use more of
+#    each row that they touch, along the rows is
+#    :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x32)` as fast, about what the sectors say.
+#
+#    At 16 384 by 16 384 the rows lie 2\ :sup:`17` bytes apart, and requests at such distances might fall on
+#    the same part of memory again and again. Rows that are 32 numbers longer are no power of two apart, and
+#    have as many sectors per request. They save nothing: at 4128 by 4128 along the rows is
+#    :measured:`matrix[fast_32x8, 4128**2].speedup(slow_32x8)` as fast, against
+#    :measured:`matrix[fast_32x8, 4096**2].speedup(slow_32x8)` at 4096.
+#
+#    Do sectors leave the caches before all of their bytes are used, so that memory has to deliver them again?
+#    They do not: down the columns, as along the rows, memory moves
+#    :measured:`matrix[slow_32x8, 16384**2].counter(dram_bytes)`. But it moves them at
+#    :measured:`matrix[slow_32x8, 16384**2].counter(dram_throughput)` instead of
+#    :measured:`matrix[fast_32x8, 16384**2].counter(dram_throughput)`. We think that memory is slow where each
+#    row gives few bytes: a block of 32 by 8 takes 64 of each row that it touches, and one of 32 by 32 takes
+#    256. :evidence:`opinion`
 #
 # .. dropdown:: What the GPU's counters say
 #
@@ -270,6 +289,7 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_bytes)`
 #         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_throughput)`
 #
+#
 # .. results:: matrix
 
 # %%
@@ -285,13 +305,15 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # In a box of 256 by 256 by 256, with 8 by 8 by 8 threads per block, this takes
 # :measured:`box[fast_8x8x8, 256**3].time`. With ``i, j, k = cuda.grid(3)`` it takes
-# :measured:`box[slow_8x8x8, 256**3].time`, with :measured:`sectors_slow_8x8x8` sectors per request instead
-# of :measured:`sectors_fast_8x8x8`.
+# :measured:`box[slow_8x8x8, 256**3].time`.
 #
-# Here the count overstates the loss. Such a block is 8 threads deep along the last axis. Eight numbers of
-# four bytes are one sector, and the warps of the block use all of it. Blocks of 32 by 8 by 1 touch as many
-# sectors per request, but no two elements of a block share one. They take
-# :measured:`box[slow_32x8x1, 256**3].time`. :evidence:`variant slow_32x8x1`
+# .. dropdown:: Why it costs less than the sectors say
+#
+#    A request touches :measured:`sectors_slow_8x8x8` sectors instead of :measured:`sectors_fast_8x8x8`, but
+#    such a block is 8 threads deep along the last axis. Eight numbers of four bytes are one sector, and the
+#    warps of the block use all of it. Blocks of 32 by 8 by 1 touch as many sectors per request, but no two
+#    elements of a block share one. They take :measured:`box[slow_32x8x1, 256**3].time`.
+#    :evidence:`variant slow_32x8x1`
 #
 # .. results:: box
 
@@ -303,15 +325,16 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # ``x.ravel()`` is a view, and a grid with one axis covers it with a single guard. Two axes are worth having
 # where the place matters: a border, a value for each column, neighbours above and below.
 #
-# In a small matrix the axis hardly matters. At 256 by 256 the kernel takes
-# :measured:`matrix[fast_16x16, 256**2].time` along the rows and
-# :measured:`matrix[slow_16x16, 256**2].time` down the columns. An empty kernel takes :measured:`floor` by
-# the same clock, so the left end of the chart says little. Python takes
-# :measured:`matrix[slow_16x16, 256**2].launch` to launch either. A clock that does not wait for the GPU
-# sees only the launch.
-#
 # All of this is for arrays in C order, as NumPy and CuPy make them. In Fortran order, neighbours in memory
 # lie along the first axis.
+
+# %%
+# .. remember::
+#
+#    - Write ``col, row = cuda.grid(2)`` and index ``x[row, col]``: x belongs to the last axis.
+#    - Guard every edge, ``row < x.shape[0] and col < x.shape[1]``, and put the blocks for the columns first.
+#    - Look at the axis when a kernel is slow and right: on a large matrix the right one is
+#      :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
 
 # %%
 # Your turn: find the axis
@@ -326,5 +349,5 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # Next
 # ----
 #
-# Onward: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`, on how many threads, and how much work
-# for each. Sideways: :doc:`How a GPU works </start/how_a_gpu_works>`, on warps and memory in pictures.
+# Next: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, and how much work for
+# each. See also: :doc:`How a GPU works, in eight drawings </start/how_a_gpu_works>`, on warps and memory.

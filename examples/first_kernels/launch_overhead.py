@@ -1,25 +1,32 @@
 """
-Launch overhead
-===============
+Many short kernels: launch less often
+=====================================
 
-What does a launch cost the host, and how do you pay less?
+What does a launch cost, and how do you pay less?
 """
 # %%
-# A hundred short Numba kernels take :measured:`hundred[cupy_arrays, 65536].time` if each launch is handed a
-# CuPy array, :measured:`hundred[numba_views, 65536].time` with a view that was made once, and
-# :measured:`hundred[graph, 65536].time` as a CUDA graph. The GPU's work is the same. What differs is what
-# Python does for each launch.
+# If a program launches many short kernels, make one of them, or record their launches in a CUDA graph. A
+# hundred launches of a short Numba kernel take :measured:`hundred[cupy_arrays, 65536].time`, although the GPU
+# works for only :measured:`hundred[kernels_alone, 65536].time`. As a graph they take
+# :measured:`hundred[graph, 65536].time`, and a single kernel that does the same work takes
+# :measured:`hundred[one_launch, 65536].time`.
 #
-# .. rungs:: hundred
-#    :at: 65536
-#    :beside: kernels_alone
+# .. headline:: A hundred short kernels: most of the time goes into launching them
+#
+# .. drawn:: launch_overhead
+#
+#    from gpuguide.charts.shapes import plot_bars
+#
+#    names = ["cupy_arrays", "numba_views", "raw_kernel", "graph", "one_launch"]
+#    plot_bars(results, names, at=65536)
 
 # %%
-# CuPy arrays in Numba kernels
-# ----------------------------
+# A hundred launches, one after the other
+# ---------------------------------------
 #
 # A Numba kernel takes a CuPy array as it is, and what it writes is in that array afterwards. Here a hundred
-# launches follow one another, each with next to nothing to do.
+# launches follow one another, each with next to nothing to do. While the GPU works on one, Python prepares
+# the next, and that takes much longer.
 #
 # .. rung:: cupy_arrays
 
@@ -48,10 +55,6 @@ print("NumPy:", np.ones((256, 256))[0, :4] + 100)
 #
 #    Write ``np.ones`` for ``cp.ones``. The kernel takes it, and Numba warns: now each of the launches
 #    copies the matrix to the GPU, waits for the kernel, and copies it back.
-#
-# The time runs from the first launch until the GPU is done. By the GPU's own clock, the hundred kernels
-# take :measured:`hundred[kernels_alone, 65536].time`. The rest is the host, preparing one launch after the
-# other. :evidence:`variant kernels_alone`
 
 # %%
 
@@ -104,11 +107,12 @@ print("a hundred more:", x[0, :4])
 
 # %%
 # Nothing else has changed, so making this array is what the hundred launches save.
-# :evidence:`variant numba_views`
+# :evidence:`variant numba_views` This is the cheapest change on the page: one line, and the kernel stays as
+# it is.
 
 # %%
-# The compiled version, chosen once by specialize
-# -----------------------------------------------
+# The compiled version, chosen once
+# ---------------------------------
 #
 # Numba also looks up, at each launch, which of the compiled versions fits the types of the arguments.
 # ``specialize`` chooses one, and the brackets set the grid. What they return checks no types any more, so
@@ -121,10 +125,13 @@ for _ in range(100):
     add(view)
 
 # %%
-# This saves looking up the right version, and the grid: a small part. :evidence:`variant cached_launcher`
-# Each launch still takes about :measured:`cached_launch`. Numba takes the array apart in Python each time,
-# but a further view adds only about :measured:`adds_views`, as measured below. We have not found out what the
-# rest is.
+# The gain is small. :evidence:`variant cached_launcher`
+#
+# .. dropdown:: What is left of a launch
+#
+#    Each launch still takes about :measured:`cached_launch`. Numba takes the array apart in Python each time,
+#    but a further view adds only about :measured:`adds_views`, as measured below. We have not found out what
+#    the rest is.
 
 # %%
 # CUDA C++, launched by CuPy
@@ -137,8 +144,6 @@ for _ in range(100):
 #    :names: add_one_source
 
 # %%
-# This is still a launch from Python. What a program in C++ would pay is not measured here.
-#
 # .. rung:: raw_kernel
 
 raw_add_one = cp.RawKernel(add_one_source, "add_one")
@@ -169,38 +174,39 @@ stream.synchronize()
 print("a hundred more:", x[0, :4])
 
 # %%
-# The host launches once, and the GPU is at work before that launch has returned. So the whole takes little
-# more than the kernels' own :measured:`hundred[kernels_alone, 65536].time`. A graph keeps addresses, so it
-# works on this matrix and no other.
+# The whole takes little more than the kernels' own time: the GPU is at work before the one launch has
+# returned. A graph keeps addresses, so it works on this matrix and no other. To use it again, copy new data
+# into the same array.
 
 # %%
 # One launch instead of a hundred
 # -------------------------------
 #
-# The cheapest launch is the one that does not happen. If nothing else reads the matrix in between, one
-# kernel can do all of the additions.
+# The cheapest launch is the one that does not happen. If nothing else reads the matrix in between, one kernel
+# can do all of the additions. It also reads and writes the matrix only once.
 #
 # .. rung:: one_launch
 
 one_launch[blocks_per_grid, threads_per_block](view)
 
 # %%
-# It also reads and writes the matrix once, and not a hundred times.
-#
 # .. results:: hundred
 
 # %%
 # Each array makes a launch longer
 # --------------------------------
 #
-# So far there was one array. The chart shows the host's time for a single launch of kernels with one, three
-# and eight arrays.
+# So far there was one array. Each further CuPy array adds about :measured:`adds_cupy_arrays` to a launch by
+# Numba, and a view adds a fraction of that. A ``RawKernel`` takes hardly longer with eight arrays than with
+# one.
+#
+# .. headline:: With many arrays, views and RawKernels save most
 
 # draw
 import matplotlib.pyplot as plt
 
 from gpuguide.charts.marks import draw_ranges, label_ends
-from gpuguide.charts.style import SERIES, describe
+from gpuguide.charts.style import KERNELS, describe
 
 figure, ax = plt.subplots()
 ends, ranges, words = [], [], []
@@ -210,7 +216,7 @@ for (kind, label), colour, marker in zip(
         "views": "Numba, views",
         "raw": "RawKernel",
     }.items(),
-    SERIES,
+    KERNELS,
     "os^",
     strict=False,
 ):
@@ -227,19 +233,12 @@ label_ends(ax, ends)
 describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(words)}.")
 
 # %%
-# .. finding::
-#
-#    Each further CuPy array adds about :measured:`adds_cupy_arrays` to a launch by Numba,
-#    :measured:`adds_ratio` what a view adds. A RawKernel takes :measured:`launches[raw_1, 1024].launch` with
-#    one array, and hardly more with eight. CuPy's ``maximum``, with three, takes
-#    :measured:`launches[ufunc_3, 1024].launch`.
-
-# %%
-# A launch that waits
-# -------------------
+# What goes wrong: a launch that waits
+# ------------------------------------
 #
 # Launches return while earlier work is still in the queue. Making a view may not: without ``sync=False``,
 # ``cuda.as_cuda_array(x)`` waits until the stream is empty, in case somebody is still writing to the array.
+# In a loop of such launches, Python and the GPU take turns instead of working together.
 #
 # .. drawing:: launch_overhead
 #
@@ -249,20 +248,19 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #     queued before.
 #
 # Here a first kernel keeps the GPU busy for :measured:`queued_before`, and one with three arrays is launched
-# behind it. The times include the launch of both.
+# behind it. Only the last way waits. :evidence:`variant behind_cupy_arrays`
 #
-# .. list-table:: Host time until the launches have returned
-#    :stub-columns: 1
+# .. list-table:: Until both launches have returned
+#    :header-rows: 1
 #
+#    * - arrays
+#      - time in Python
 #    * - views made once
 #      - :measured:`busy[behind_views, 1024].launch`
 #    * - CuPy arrays
 #      - :measured:`busy[behind_cupy_arrays, 1024].launch`
 #    * - ``cuda.as_cuda_array(x)`` at each launch
 #      - :measured:`busy[waiting, 1024].launch`
-#
-# Only the last one waits. :evidence:`variant behind_cupy_arrays` In a loop of such launches, host and
-# device take turns instead of working together.
 #
 # .. results:: busy
 #
@@ -272,9 +270,10 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # A library call is many launches: QR
 # -----------------------------------
 #
-# CuPy's QR factorisation of a small matrix is many kernels with little to do, and the host has to launch each
-# of them. The matrices here are ``float32`` and begin on the host, so NumPy is compared with
-# CuPy with pinned copies there and back.
+# You do not see all launches. CuPy's QR factorisation of a small matrix is many kernels with little to do,
+# and Python has to launch each of them. At 64 by 64, CuPy takes :measured:`qr[copied_pinned, 64**2].time`
+# with pinned copies there and back, most of it for launches, and NumPy is done after
+# :measured:`qr[numpy, 64**2].time`. Give such calls large matrices, or many small ones at once.
 #
 # .. kernel:: gpuguide.topics.how_to_time.study
 #    :names: qr_numpy, qr_cupy
@@ -283,13 +282,17 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # .. kernel:: gpuguide.topics.launch_overhead.study
 #    :names: copied_pinned
 #    :fold: The copies, from and to pinned memory
+#
+# .. headline:: For small matrices CuPy takes as long as its launches, and NumPy wins
 
 # draw
+from gpuguide.charts.style import CUPY
+
 ax = gg.plot_time(qr, variants=["numpy", "copied_pinned"])
 sizes, asked = qr.series("cupy", "launch")
-ax.plot(sizes, asked, "--", marker="D", color=SERIES[1])
-draw_ranges(ax, [(size, qr.time("cupy", size, "launch"), SERIES[1]) for size in sizes])
-label_ends(ax, [(sizes[-1], asked[-1], "CuPy's launches alone", SERIES[1])])
+ax.plot(sizes, asked, "--", marker="D", color=CUPY)
+draw_ranges(ax, [(size, qr.time("cupy", size, "launch"), CUPY) for size in sizes])
+label_ends(ax, [(sizes[-1], asked[-1], "CuPy's launches alone", CUPY)])
 words = []
 for label, name, clock in (
     ("NumPy", "numpy", None),
@@ -301,16 +304,11 @@ for label, name, clock in (
 describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(words)}.")
 
 # %%
-# .. finding::
+# .. dropdown:: Would launches for free help?
 #
-#    At 64 by 64 CuPy with its copies takes :measured:`qr[copied_pinned, 64**2].time`, about as long as its
-#    launches alone, :measured:`qr[cupy, 64**2].launch`. At 2048 by 2048 it takes
-#    :measured:`qr[copied_pinned, 2048**2].time`, and its launches :measured:`qr[cupy, 2048**2].launch`.
-#
-# Launches for free would not put CuPy ahead in the smallest case: to its kernels'
-# :measured:`qr[cupy, 64**2].time` come the copies, and NumPy takes :measured:`qr[numpy, 64**2].time` in all.
-# From 256 by 256 on, the kernels take longer than their launches: :measured:`qr[cupy, 256**2].time` there,
-# against :measured:`qr[cupy, 256**2].launch`.
+#    Not in the smallest case: to its kernels' :measured:`qr[cupy, 64**2].time` come the copies, and NumPy
+#    takes :measured:`qr[numpy, 64**2].time` in all. From 256 by 256 on, the kernels take longer than their
+#    launches: :measured:`qr[cupy, 256**2].time` there, against :measured:`qr[cupy, 256**2].launch`.
 #
 # .. results:: qr
 
@@ -318,9 +316,17 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # When launches cost nothing
 # --------------------------
 #
-# At 1024 by 1024 CuPy's kernels work for :measured:`qr[cupy, 1024**2].time`, and meanwhile the host prepares
-# the next launches: all of them take it :measured:`qr[cupy, 1024**2].launch`. As long as the queue does not
-# run dry, launches add nothing to a program's time. Save them where kernels are short and many.
+# At 1024 by 1024 CuPy's kernels work for :measured:`qr[cupy, 1024**2].time`, and meanwhile Python prepares
+# the next launches, which takes :measured:`qr[cupy, 1024**2].launch` for all of them. As long as the queue
+# does not run dry, launches add nothing to a program's time. Save them where kernels are short and many.
+
+# %%
+# .. remember::
+#
+#    - Make one kernel of many short ones, or record them in a CUDA graph: a hundred launches then take
+#      :measured:`hundred[graph, 65536].time` instead of :measured:`hundred[cupy_arrays, 65536].time`.
+#    - Make Numba's view of a CuPy array once, ``cuda.as_cuda_array(x, sync=False)``, and launch with that.
+#    - Leave launches alone where kernels are long: Python prepares the next one while the GPU works.
 
 # %%
 # Your turn: one launch for a table
@@ -335,6 +341,7 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # Next
 # ----
 #
-# Onward: :doc:`Primes </gallery/first_kernels/primes>`, where one launch per number loses to plain Python.
-# Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on clocks that see the work behind a
-# launch.
+# Next: :doc:`Primes: a better algorithm beats more threads </gallery/first_kernels/primes>`, where a launch
+# for every number loses to plain Python. See also:
+# :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>`, on clocks that see the work
+# behind a launch.

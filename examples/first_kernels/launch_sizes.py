@@ -1,28 +1,30 @@
 """
-Launch sizes
-============
+How many threads, how many blocks
+=================================
 
-How many threads, how many blocks, and how much work for each?
+Which launch should you begin with, and when is another one worth it?
 """
 # %%
-# Start with 256 threads per block and ``ceil(n / 256)`` blocks; if all that the kernel does is move data,
-# give each thread four elements. With one per thread, the maximum of two vectors reaches
-# :measured:`maximum[larger_blocks, 2**28].share` of what this memory can do, and with four
-# :measured:`maximum[four_elements, 2**28].share`. CuPy's ``maximum``, in blocks of 128, reaches
-# :measured:`maximum[cupy, 2**28].share`: it waits for its blocks to start. Memory slower than
-# :measured:`blocks_allow` never meets that limit.
+# **Start with 256 threads per block and as many blocks as cover the data, ceil(n / 256). If the kernel does
+# little but move data, give each thread four elements.** For the maximum of two long vectors, this raises the
+# speed from :measured:`maximum[larger_blocks, 2**28].share` to
+# :measured:`maximum[four_elements, 2**28].share` of what the memory can do.
 #
-# .. rungs:: maximum
-#    :at: 2**16, 2**24, 2**28
-#    :beside: cupy
+# .. headline:: Four elements per thread reach the full speed of the memory
+#
+# .. drawn:: launch_sizes
+#
+#    from gpuguide.charts.shapes import plot_bars
+#
+#    plot_bars(results, ["cupy", "larger_blocks", "four_elements"], at=2**28, quantity="share")
 
 # %%
 # One element per thread
 # ----------------------
 #
-# Comparing two numbers costs a GPU almost nothing. Moving them is the work, so this kernel should be as fast
-# as the memory. Each thread takes the element that has its own index, in blocks of 128 threads. CuPy
-# launches its ufuncs in the same shape.
+# To compare two numbers costs a GPU almost nothing; to move them is the work. This kernel should therefore be
+# as fast as the memory. Each thread takes the element that has its own index. The first launch uses blocks of
+# 128 threads, as CuPy does.
 #
 # .. rung:: one_element
 
@@ -56,12 +58,10 @@ print("NumPy:", np.maximum(a[:4].get(), b[:4].get()))
 # %%
 # .. try-it::
 #
-#    Write ``100`` for both ``128``. The result stays right: the guard ``i < out.size`` stops the threads of
-#    the last block that have no element. But the hardware runs warps of 32 threads, so a block of 100 takes
-#    the room of 128.
-#
-# At 2\ :sup:`28` elements this kernel takes :measured:`maximum[one_element, 2**28].time`, as long as CuPy's
-# ufunc. Their code differs; the shape of their launch is the same.
+#    Write ``256`` for ``128`` in the launch. The result is the same, and for long vectors this is the first
+#    gain on this page. Then write ``100`` for both ``128``: the result is still right, as the guard
+#    ``i < out.size`` stops the threads without an element. But the hardware runs warps of 32 threads, so a
+#    block of 100 takes the room of 128.
 
 # %%
 
@@ -108,48 +108,35 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
     gg.fact(f"start_{name}", time / (2**28 / threads), unit="s", note="time / blocks")
 
 # %%
-# The first limit: blocks take time to start
-# ------------------------------------------
+# Blocks of 256 threads: fewer to start
+# -------------------------------------
 #
-# To cover 2\ :sup:`28` elements, this launch needs 2\ :sup:`21` blocks. How long does it take to start them?
-# A kernel that does nothing can tell.
-#
-# .. kernel:: gpuguide.topics.launch_sizes.kernels
-#    :names: empty
-
-# %%
-# As many empty blocks take :measured:`empty[t128, 2**21].time`. Each further one adds
-# :measured:`start_t128`, and the kernel above takes :measured:`start_one_element` for each of its own. So
-# it waits for its blocks to start, and not for the memory. :evidence:`count blocks_covering` Its
-# multiprocessors are half empty: on average they hold
-# :measured:`maximum[one_element, 2**28].counter(occupancy)` of the warps that fit.
-#
-# This depends on the card. A block of 128 threads moves 1536 bytes, so starting blocks allows
-# :measured:`blocks_allow` on this GPU. If the memory is slower than that, it sets the pace, and both shapes
-# of launch take about as long.
-#
-# The cure is fewer blocks. With 256 threads in each, half as many are enough.
+# The GPU needs time to start a block. To cover 2\ :sup:`28` elements, blocks of 128 threads have to be
+# started two million times. As many blocks that do nothing at all take :measured:`empty[t128, 2**21].time`,
+# which is the time of the whole maximum, :measured:`maximum[one_element, 2**28].time`. With 256 threads per
+# block, half as many are enough.
 #
 # .. rung:: larger_blocks
-#    :counter: occupancy
 
 one_element[math.ceil(out.size / 256), 256](a, b, out)
 
 # %%
-# Now each block takes :measured:`start_larger_blocks`, while an empty one of 256 threads adds
-# :measured:`start_t256`. So something else has become the limit.
+# Blocks of 64 threads take even longer, and blocks of more than 256 threads gain nothing. The
+# chart shows both: on the right, the time is that of starting the blocks.
+#
+# .. headline:: With many blocks, the time is that of starting them
 
 # draw
 import matplotlib.pyplot as plt
 
-from gpuguide.charts.style import MUTED, SERIES, describe
+from gpuguide.charts.style import KERNELS, MUTED, describe
 
 figure, ax = plt.subplots()
 words = []
 for items, colour, marker in (
-    (1, SERIES[0], "o"),
-    (2, SERIES[1], "s"),
-    (4, SERIES[2], "^"),
+    (1, KERNELS[0], "o"),
+    (2, KERNELS[1], "s"),
+    (4, KERNELS[2], "^"),
 ):
     # 2 million blocks would lie on the line, too, and press the left side together.
     widths = [t for t in (32, 64, 128, 256, 512, 1024) if 2**26 / t / items <= 2**20]
@@ -159,7 +146,12 @@ for items, colour, marker in (
     ax.plot(blocks, times, marker, color=colour, label=label)
     words.append(f"{label}: {min(times):.0f} to {max(times):.0f} µs")
 start = facts["start_t128"].value
-ax.plot([0, 2**20 / 1e6], [0, 2**20 * start * 1e6], color=MUTED, label="empty blocks")
+ax.plot(
+    [0, 2**20 / 1e6],
+    [0, 2**20 * start * 1e6],
+    color=MUTED,
+    label="blocks that do nothing",
+)
 ax.set(
     xlabel="blocks (millions)", ylabel="µs (kernel only)", xlim=(0, None), ylim=(0, None)
 )
@@ -167,67 +159,89 @@ ax.legend()
 describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")
 
 # %%
-# .. finding::
+# This depends on the card. Blocks of 128 threads can be started fast enough for :measured:`blocks_allow`. A
+# GPU whose memory is slower than that does not meet the limit, and blocks of 128 and of 256 threads take
+# about the same time there.
 #
-#    On the right, the time is that of starting the blocks: blocks of 64 threads take
-#    :measured:`shapes[threads_64, 2**26].time`, half as many of 128 take
-#    :measured:`shapes[threads_128, 2**26].time`. On the left, blocks of more than 256 threads gain nothing,
-#    and more elements per thread do.
+# .. dropdown:: How the start of a block was timed
+#
+#    This kernel does nothing, and was launched with up to 2\ :sup:`24` blocks.
+#
+#    .. kernel:: gpuguide.topics.launch_sizes.kernels
+#       :names: empty
+#
+#    Each further empty block of 128 threads adds :measured:`start_t128`, and the maximum in blocks of 128
+#    takes :measured:`start_one_element` for each of its own. It waits for its blocks to start, and not for
+#    the memory. :evidence:`count blocks_covering` Its multiprocessors are half empty: on average they hold
+#    :measured:`maximum[one_element, 2**28].counter(occupancy)` of the warps that fit. With 256 threads, a
+#    block takes :measured:`start_larger_blocks`, and an empty one adds :measured:`start_t256`, so something
+#    else has become the limit.
+#
+#    .. kernel:: gpuguide.topics.launch_sizes.study
+#       :names: blocks_covering
+#       :fold: How blocks are counted
 
 # %%
-# The second limit: too few bytes in flight
-# -----------------------------------------
+# A grid-stride loop: a fixed number of blocks
+# --------------------------------------------
 #
-# To see this limit alone, start only as many blocks as the GPU can hold at once. In a grid-stride loop they
-# cover vectors of any length: each thread takes an element, then the one a whole grid further on. Eight
-# blocks of 256 threads fill a multiprocessor of this GPU.
+# You can also start only as many blocks as the GPU can hold at once, and let each thread loop: it takes an
+# element, then the one a whole grid further on. Eight blocks of 256 threads fill a multiprocessor of this
+# GPU.
 #
 # .. rung:: grid_stride
-#    :counter: occupancy
 
 multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
 grid_stride[8 * multiprocessors, 256](a, b, out)
 
 # %%
-# The gain is small, and it has a cause of its own: blocks that are replaced all the time leave gaps. They
-# fill a multiprocessor to :measured:`maximum[larger_blocks, 2**28].counter(occupancy)` on average, and the
-# loop fills it to :measured:`maximum[grid_stride, 2**28].counter(occupancy)`. :evidence:`counter occupancy`
-# Large blocks show it better. Blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if
-# they cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
-# multiprocessor. :evidence:`variant blocks_that_stay`
+# The gain is small. Prefer the loop where the launch must not depend on the size of the data, and the next
+# step where speed matters.
 #
-# But the loop still reaches only :measured:`maximum[grid_stride, 2**28].share` of the ceiling. A load takes
-# long, and the thread that asked for it can only wait. Here each thread waits for two numbers of four
-# bytes. A multiprocessor has room for 2048 threads, so at most 16 384 bytes are *in flight*: asked for, and
-# not there yet.
+# .. dropdown:: Where the small gain comes from
+#
+#    Blocks that are replaced all the time leave gaps. Blocks of 256 threads fill a multiprocessor to
+#    :measured:`maximum[larger_blocks, 2**28].counter(occupancy)` on average, and the loop fills it to
+#    :measured:`maximum[grid_stride, 2**28].counter(occupancy)`. :evidence:`counter occupancy` Large blocks
+#    show it better: blocks of 1024 threads reach :measured:`shapes[blocks_of_1024, 2**26].share` if they
+#    cover the vectors, and :measured:`shapes[blocks_that_stay, 2**26].share` if two of them stay on each
+#    multiprocessor. :evidence:`variant blocks_that_stay`
+
+# %%
+# Four elements per thread
+# ------------------------
+#
+# A load takes long, and a thread that has asked for a number can only wait for it. Memory is busy only if
+# enough bytes are *in flight*: asked for, and not there yet. A multiprocessor has room for 2048 threads, and
+# with one element each they wait for two numbers of four bytes. Therefore, let each thread ask for more
+# before it waits.
 #
 # .. drawing:: launch_sizes
 #
 #     Two rows over time. A thread with one element starts, has two loads in flight, and stores; then the
 #     next thread starts and does the same. A thread with four elements starts once, has eight loads in
 #     flight that overlap almost entirely, and stores four times.
-
-# %%
-# Four elements per thread
-# ------------------------
 #
-# So let each thread ask for more before it waits. All eight loads stand before the first store. The elements
-# of a thread lie a block's width apart, so that neighbouring threads still load neighbouring elements and
-# each access stays :term:`coalesced <coalesced access>`.
+# All eight loads stand before the first store. The elements of a thread lie a block's width apart, so that
+# neighbouring threads still load neighbouring elements and each access stays
+# :term:`coalesced <coalesced access>`.
 #
 # .. rung:: four_elements
-#    :counter: occupancy
 
 four_elements[math.ceil(out.size / (4 * 256)), 256](a, b, out)
 
 # %%
-# This launch also has fewer blocks. To see the bytes alone, the chart compares loops only, whose blocks are
-# started once: with one element per iteration and with four, and with more and more threads.
+# The chart compares loops, whose blocks are started once, so that only the bytes in flight differ. With four
+# elements per iteration, half of the threads reach :measured:`shapes[half_the_threads, 2**26].share` of the
+# peak memory speed; with one, all the threads that fit reach
+# :measured:`shapes[blocks_that_stay, 2**26].share`. :evidence:`variant half_the_threads`
+#
+# .. headline:: The more bytes are in flight, the faster the memory
 
 # draw
 figure, ax = plt.subplots()
 words = []
-for items, colour, marker in ((1, SERIES[0], "o"), (4, SERIES[2], "^")):
+for items, colour, marker in ((1, KERNELS[0], "o"), (4, KERNELS[2], "^")):
     waiting, shares = [], []
     for width in (64, 256, 1024):  # threads per block
         for blocks in (1, 2, 4, 8, 16, 32):
@@ -239,37 +253,50 @@ for items, colour, marker in ((1, SERIES[0], "o"), (4, SERIES[2], "^")):
     ax.plot(waiting, shares, marker, color=colour, markerfacecolor="none", label=label)
     words.append(f"{label}: {min(shares):.0f} to {max(shares):.0f} %")
 ax.set_xscale("log", base=2)
-ax.set(xlabel="KiB in flight per multiprocessor, at most", ylabel="% of the ceiling")
+ax.set(
+    xlabel="KiB in flight per multiprocessor, at most",
+    ylabel="% of the peak memory speed",
+)
 ax.set(
     xticks=[1, 2, 4, 8, 16, 32, 64], xticklabels=[1, 2, 4, 8, 16, 32, 64], ylim=(0, 100)
 )
 ax.legend()
-describe(ax, f"Share of the ceiling against bytes in flight. {'; '.join(words)}.")
+describe(
+    ax, f"Share of the peak memory speed against bytes in flight. {'; '.join(words)}."
+)
 
 # %%
-# .. finding::
+# .. dropdown:: Threads or elements, and what we do not know
 #
-#    Blocks of 64, 256 and 1024 threads lie together where the same bytes are in flight. With four
-#    elements per iteration, half the threads reach :measured:`shapes[half_the_threads, 2**26].share`; with
-#    one, all that fit reach :measured:`shapes[blocks_that_stay, 2**26].share`.
+#    Blocks of 64, 256 and 1024 threads lie together where the same bytes are in flight. At equal bytes, more
+#    threads are better than more elements. But threads run out at 2048 per multiprocessor, and elements do
+#    not. How many bytes are enough is the memory's bandwidth times its latency, by Little's law.
 #
-# So the memory needs more bytes in flight. :evidence:`variant half_the_threads` At equal bytes, more threads
-# are better than more elements. But threads run out at 2048 per multiprocessor, and elements do not. How many
-# bytes are enough is the memory's bandwidth times its latency, by Little's law.
-#
-# One thing is left: with all the threads that fit, the loop with four elements per iteration is slower than
-# with half of them, and both stay below the kernel without a loop. We do not know why.
+#    With all the threads that fit, the loop with four elements per iteration is slower than with half of
+#    them, and both stay below the kernel without a loop. We do not know why.
 
 # %%
-# Occupancy counts threads
-# ------------------------
+# Occupancy is not the goal
+# -------------------------
 #
-# The counters above told how many warps were there on average. The most that can be there, as a share of a
-# multiprocessor's 2048 threads, is the kernel's possible :term:`occupancy`. It follows from the registers
-# that the compiler gives each thread, from the shared memory of a block, and from the number of blocks that
-# a multiprocessor holds. The CUDA driver works it out, without a clock. Numba's
-# ``max_cooperative_grid_blocks`` asks it how many blocks of a size all multiprocessors together can hold.
+# :term:`Occupancy <occupancy>` is the share of the threads that fit on a multiprocessor and are there. It
+# says how many threads wait, and not for how many bytes: the loop above fills the GPU almost completely, and
+# four elements per thread, with fewer threads, are faster. Do not tune for occupancy alone.
+#
+# .. dropdown:: What the counters say
+#
+#    The possible occupancy follows from the registers that the compiler gives each thread, from the shared
+#    memory of a block, and from the number of blocks that a multiprocessor holds. The CUDA driver works it
+#    out, and Numba's ``max_cooperative_grid_blocks`` asks it. Blocks of 32 threads fill half of the room at
+#    most: this GPU holds no more than 32 blocks on a multiprocessor, however small they are.
+#
+#    By the GPU's counters, the grid-stride loop held
+#    :measured:`maximum[grid_stride, 2**28].counter(occupancy)` of the warps and reached
+#    :measured:`maximum[grid_stride, 2**28].share` of the peak memory speed; four elements per thread held
+#    :measured:`maximum[four_elements, 2**28].counter(occupancy)` and reached
+#    :measured:`maximum[four_elements, 2**28].share`.
 
+# fold: Ask the driver for a kernel's possible occupancy
 from numba import float32
 
 most_threads = cp.cuda.Device().attributes["MaxThreadsPerMultiProcessor"]
@@ -293,64 +320,41 @@ for kernel, width, elements in (
     print(f"{name:29} {share:.0%} of the threads, {n_bytes:,.0f} bytes")
 
 # %%
-# That is what fits. Blocks of 32 threads fill half of the room at most: this GPU holds no more than 32 blocks
-# on a multiprocessor, however small they are. By the GPU's counters, the grid-stride loop held
-# :measured:`maximum[grid_stride, 2**28].counter(occupancy)` of the warps and reached
-# :measured:`maximum[grid_stride, 2**28].share` of the ceiling; four elements per thread held
-# :measured:`maximum[four_elements, 2**28].counter(occupancy)` and reached
-# :measured:`maximum[four_elements, 2**28].share`. Occupancy says how many threads wait, and not for how many
-# bytes.
-
-# %%
 # Rules of thumb, measured
 # ------------------------
 #
-# Four rules are often given for the size of a launch. Here is each of them with what follows if you keep it
-# and if you do not.
+# Three rules are often given for the size of a launch. The first two hold, and the third leaves this GPU half
+# idle. The numbers are shares of the peak memory speed.
 #
 # .. list-table::
 #    :header-rows: 1
 #
 #    * - rule
-#      - with it
-#      - without it
-#      - what is behind it
-#    * - threads per block in multiples of 32 (64 against 33, 32 blocks per multiprocessor, in a loop)
+#      - if you keep it
+#      - if you do not
+#    * - Take threads in multiples of 32: blocks of 64 against 33, which take the same room
 #      - :measured:`shapes[full_warps, 2**26].share`
 #      - :measured:`shapes[a_lane_more, 2**26].share`
-#      - 33 threads take the room of 64
-#    * - 128 to 512 threads per block (128 against 64)
+#    * - Take 128 to 512 threads per block: 128 against 64
 #      - :measured:`shapes[threads_128, 2**26].share`
 #      - :measured:`shapes[threads_64, 2**26].share`
-#      - fewer blocks to start
-#    * - two to four blocks per multiprocessor (4 against 16, in a loop)
+#    * - Take two to four blocks per multiprocessor: 4 against 16 blocks of 128, in a loop
 #      - :measured:`shapes[four_blocks, 2**26].share`
 #      - :measured:`shapes[sixteen_blocks, 2**26].share`
-#      - too few threads, on this GPU
-#    * - fewer blocks cost less (empty, 2\ :sup:`12` against 2\ :sup:`24`)
-#      - :measured:`empty[t128, 2**12].time`
-#      - :measured:`empty[t128, 2**24].time`
-#      - the starts alone
 #
 # None of them mentions the elements per thread. Nor does Numba's warning about low occupancy: it appears for
 # fewer than 128 blocks, whatever the GPU and the kernel.
 #
 # .. results:: shapes
-#
-# .. kernel:: gpuguide.topics.launch_sizes.study
-#    :names: blocks_covering
-#    :fold: How blocks are counted
 
 # %%
 # When four elements do not pay
 # -----------------------------
 #
-# 4096 elements are too few to fill the GPU. The kernel with four per thread takes
-# :measured:`maximum[four_elements, 2**12].time`, the one with one takes
-# :measured:`maximum[one_element, 2**12].time`, and a single empty block takes
-# :measured:`empty[t128, 1].time`. The host needs :measured:`maximum[one_element, 2**12].launch` for a
-# launch. We think that four elements do not help a kernel that computes for a long time on each, either:
-# while some warps wait, others compute. :evidence:`opinion`
+# - **The data is small.** For 4096 elements, one and four elements per thread both take about as long as a
+#   launch that does nothing, and Python needs far longer to launch either.
+# - **The kernel computes.** We think that four elements do not help a kernel that computes for a long time on
+#   each: while some warps wait, others compute. :evidence:`opinion`
 
 # %%
 # .. remember::
@@ -376,6 +380,6 @@ for kernel, width, elements in (
 # Next
 # ----
 #
-# Onward: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on what a launch costs the host.
-# Sideways: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the ceilings that these shares refer
-# to.
+# Next: :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on what a
+# launch costs Python. See also: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the peak memory
+# speed that these shares refer to.

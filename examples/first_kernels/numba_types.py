@@ -51,6 +51,9 @@ Why does a kernel on float32 arrays compute in float64, and how do you stop it?
 # The kernel below works out how much of a drug a patient has in the blood after 128 doses of 2.5 units, when
 # a share ``kept`` remains from each dose to the next. Look for ``f64`` in its :term:`PTX`, the compiler's
 # output: it shows which types the kernel works in.
+#
+# .. rung:: python_floats
+#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -114,8 +117,8 @@ from gpuguide.topics.numba_types.kernels import (
 # The obvious repair is to put ``np.float32`` around the result. But what goes into the formula is still a
 # Python float. Each dose is now widened, computed in 64 bits and rounded again.
 #
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: rounded_steps
+# .. rung:: rounded_steps
+#    :beside:
 
 rounded_steps[256, 256](kept, level)
 show(rounded_steps)
@@ -141,8 +144,8 @@ show(rounded_steps)
 # A variable has one type in the whole kernel. In the next one, the formula is clean, and only the start is a
 # Python ``0.0``.
 #
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: one_left
+# .. rung:: one_left
+#    :beside:
 
 one_left[256, 256](kept, level)
 show(one_left)
@@ -151,8 +154,8 @@ show(one_left)
 # That is enough: ``x`` is ``float64`` on all lines, and the kernel is as slow as the first. Write both
 # constants in 32 bits:
 #
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: float32_only
+# .. rung:: float32_only
+#    :beside:
 
 float32_only[256, 256](kept, level)
 show(float32_only)
@@ -197,16 +200,18 @@ gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26, by=6)
 # of ``cuda.grid``. A GPU's integer units have 32 bits and take at least two instructions for 64. This shows
 # in short loops whose length is an argument, such as the number of doses here.
 #
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: range_int64
+# .. rung:: range_int64
+#    :beside:
 
 range_int64[256, 256](kept, 128, level)
 print(level[::16_384])
 
 # %%
 # Numba's ``range`` keeps a count of what is left, and lowers it only if it is above 0. In 32 bits, with
-# ``range(np.int32(doses))``, that takes half the instructions and
-# :measured:`counters[range_int32, 2**24].time` instead of :measured:`counters[range_int64, 2**24].time`:
+# ``range(np.int32(doses))``, that takes half the instructions:
+#
+# .. rung:: range_int32
+#    :beside:
 
 range_int32[256, 256](kept, 128, level)
 print(level[::16_384])
@@ -215,8 +220,8 @@ print(level[::16_384])
 # Without ``range`` it is cheaper still. In a ``while`` loop the compiler recognises a counter, and checks it
 # once for several doses.
 #
-# .. kernel:: gpuguide.topics.numba_types.kernels
-#    :names: own_counter
+# .. rung:: own_counter
+#    :beside:
 
 own_counter[256, 256](kept, 128, level)
 print(level[::16_384])
@@ -351,9 +356,9 @@ scale = numba_types.scale.run()
 # %%
 # .. remember::
 #
-#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays: it is
-#      :measured:`level[float32_only, 2**26].speedup(python_floats)` as fast here, and more so on graphics
-#      cards.
+#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays. With Python floats it
+#      computes in ``float64`` and took :measured:`level[float32_only, 2**26].speedup(python_floats)` as
+#      long; on graphics cards it takes far longer.
 #    - Look for ``f64`` in ``kernel.inspect_asm()``. No test of results finds this mistake.
 #    - Check lengths and types on the host: a kernel reports no bad index, no overflow and no division by
 #      zero.

@@ -1,18 +1,40 @@
 """
-Primes
-======
+Primes: a better algorithm beats more threads
+=============================================
 
 What makes a search for primes fast: more threads, less work, or better memory?
 """
 # %%
-# This GPU finds all primes below a billion in :measured:`primes[sieve_shared, 10**9].time`. The first kernel
-# on this page takes :measured:`primes[thread_per_number, 10**6].time` for a thousandth of that range. Most of
-# the gain is less work. In the end, shared memory makes the sieve
-# :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)` as fast.
+# Find a better algorithm before you add threads. To stop at the square root makes this search
+# :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)` as fast, and a sieve makes it another
+# :measured:`primes[sieve_global, 10**6].speedup(to_square_root)`. What memory can add comes after that: for
+# a billion numbers, shared memory is worth :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
 #
-# .. rungs:: primes
-#    :at: 10**4, 10**6, 10**9
-#    :beside: with_copy_pinned, cpu_sieve
+# .. headline:: To stop at the square root gains more than all other steps together
+#
+# .. drawn:: primes
+#
+#    import matplotlib.pyplot as plt
+#
+#    from gpuguide.charts.style import KERNEL, MUTED, describe, style
+#
+#    steps = {
+#        "Leave out even numbers": results.speedup("odd_numbers", "thread_per_number", 10**6),
+#        "Stop at the square root": results.speedup("to_square_root", "odd_numbers", 10**6),
+#        "Sieve instead of dividing": results.speedup("sieve_global", "to_square_root", 10**6),
+#        "Sieve in shared memory": results.speedup("sieve_shared", "sieve_global", 10**9),
+#    }
+#    with style():
+#        ax = plt.subplots(figsize=(7.2, 2.3))[1]
+#        for row, (step, gain) in enumerate(steps.items()):
+#            ax.text(0, row - 0.22, step, va="bottom")
+#            ax.plot([0, gain.value], [row, row], color=MUTED, linewidth=1)
+#            ax.plot(gain.value, row, "o", color=KERNEL, markersize=8)
+#            ax.text(gain.value, row, f"   {gain}", va="center", weight="bold")
+#        ax.set(ylim=(len(steps) - 0.7, -0.9), xlim=(-10, 1.25 * max(gain.value for gain in steps.values())))
+#        ax.axis("off")
+#        words = "; ".join(f"{step} {gain}" for step, gain in steps.items())
+#        describe(ax, f"Gain of four steps, each over the one before, as dots on a linear axis. {words}.")
 
 # %%
 # One thread per number
@@ -22,7 +44,6 @@ What makes a search for primes fast: more threads, less work, or better memory?
 # over the numbers becomes the grid, and a thread keeps only the loop over the divisors.
 #
 # .. rung:: thread_per_number
-#    :counter: active_lanes
 
 import cupy as cp
 import numpy as np
@@ -78,14 +99,17 @@ for name, samples in time_launch_per_number().items():
     gg.fact(key, float(np.median(samples)), unit="s", samples=samples)
 
 # %%
-# One launch per number loses to Python
-# -------------------------------------
+# What goes wrong: a launch for every number
+# ------------------------------------------
 #
-# The loop over the numbers could also stay in Python and launch one thread for each number. The divisions are
-# the same. But for ten thousand numbers that takes :measured:`primes[launch_per_number, 10**4].time`, and
-# Python without a GPU takes :measured:`primes[python, 10**4].time`.
+# The loop over the numbers could also stay in Python, with a launch of one thread for each of them. For ten
+# thousand numbers that takes :measured:`primes[launch_per_number, 10**4].time`, and plain Python without a
+# GPU takes :measured:`primes[python, 10**4].time`. Most of the time goes into launching and copying the
+# result back. Launch once, for all numbers.
 #
-# .. rung:: launch_per_number
+# .. kernel:: gpuguide.topics.primes.kernels
+#    :names: launch_per_number
+#    :fold: The kernel for one number
 
 # wrong, fold: One launch per number, and its result fetched before the next
 result = cp.empty(1, dtype=cp.bool_)
@@ -97,10 +121,8 @@ for number in range(2, 1_000):
 print(len(primes), "primes")
 
 # %%
-# Waiting for the kernel is :measured:`number_work_share` of that time; the rest is launching and copying.
-# If you want one thread per number and no kernel, compile the Python function as a :term:`ufunc` with
-# ``@vectorize(target="cuda")``. It tests a million numbers in :measured:`primes[ufunc, 10**6].time`, copies
-# included.
+# If you would rather write no kernel, compile the test as a :term:`ufunc` with
+# ``@vectorize(target="cuda")``. It is about as fast as the kernel above, copies included.
 
 # %%
 
@@ -123,26 +145,22 @@ numbers = check_prime(np.arange(10**6, dtype=np.int32))
 print(np.count_nonzero(numbers), "primes")
 
 # %%
-# Odd numbers only: fewer idle threads in a warp
-# ----------------------------------------------
+# Leave out even numbers
+# ----------------------
 #
-# Half of the threads above have an even number and stop after one division. That saves next to nothing: a
-# warp of 32 threads is busy until its slowest thread is done. So leave out the even numbers, and the even
-# divisors too.
+# Half of the threads above have an even number and stop after one division. That saves next to nothing: the
+# 32 threads of a warp run together, and the warp is busy until its slowest thread is done. So leave the even
+# numbers out, and the even divisors as well.
 #
 # .. rung:: odd_numbers
-#    :counter: active_lanes
 
 is_prime = cp.empty(1_000_000 // 2, dtype=cp.bool_)  # is_prime[i]: is 2 * i + 1 prime?
 odd_numbers[(is_prime.size + 63) // 64, 64](is_prime)
 print(int(is_prime.sum()) + 1, "primes")  # 2 has no place in the array
 
 # %%
-# The divisions only halve, and yet the kernel is
-# :measured:`primes[odd_numbers, 10**6].speedup(thread_per_number)` as fast. A *warp step* is one division of
-# a warp's slowest thread, and their number shows why:
-# :measured:`primes[thread_per_number, 10**6].work(warp_steps)` in the first kernel,
-# :measured:`primes[odd_numbers, 10**6].work(warp_steps)` in this one. :evidence:`count warp_steps`
+# The number of divisions is only halved, but the kernel gains more than that. There are fewer warps, and in
+# each of them the slowest thread has fewer divisions to do. :evidence:`count warp_steps`
 
 # %%
 # Stop at the square root
@@ -156,41 +174,36 @@ to_square_root[(is_prime.size + 63) // 64, 64](is_prime)
 print(int(is_prime.sum()) + 1, "primes")
 
 # %%
-# This is the largest gain on the page, and it has nothing to do with GPUs: only
-# :measured:`primes[to_square_root, 10**6].work(warp_steps)` are left. :evidence:`count warp_steps` Their rate
-# went from :measured:`primes[odd_numbers, 10**6].rate(warp_steps)` to
-# :measured:`primes[to_square_root, 10**6].rate(warp_steps)`, as a step has become shorter, too. Python's
-# ``%`` of signed 64-bit numbers is more than a division: a remainder with another sign than the divisor has
-# to be corrected. In the :term:`PTX` of the ``for`` loop that and the counting of ``range`` are most of a
-# step. In the ``while`` loop the compiler leaves out much of both.
+# This is the largest gain on the page, and it has nothing to do with GPUs. A prime near a million needs 500
+# divisions now, and no longer 250 000. :evidence:`count warp_steps`
 
 # %%
-# Divide in 32 bits
-# -----------------
+# .. dropdown:: Another gain: divide in 32 bits
 #
-# All these numbers fit into 32 bits, but the loop above works with 64. Its PTX has a division of 64 bits and
-# one of 32, and each step tests whether both numbers fit into 32, so that the short one will do. So write
-# ``np.uint32`` around every result: Numba makes 64 bits of the product or the sum of two such numbers. As
-# they have no sign, ``%`` has nothing to correct, either.
+#    All these numbers fit into 32 bits, but Numba works with 64. Write ``np.uint32`` around every result: of
+#    the product or the sum of two such numbers Numba makes 64 bits again. Ten million numbers then take
+#    :measured:`primes[in_32_bits, 10**7].time`, against :measured:`primes[to_square_root, 10**7].time`.
 #
-# .. rung:: in_32_bits
+#    .. kernel:: gpuguide.topics.primes.kernels
+#       :names: in_32_bits
+#
+#    In 64 bits the :term:`PTX` has a division of 64 bits and one of 32, and each step tests whether both
+#    numbers fit into 32, so that the short one will do. Python's ``%`` of signed numbers is more than a
+#    division, too: a remainder with another sign than the divisor has to be corrected. With unsigned numbers
+#    of 32 bits there is a single division, no test and nothing to correct.
+#    :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows what 64 bits cost
+#    elsewhere.
 
+# fold: The same test in 32 bits
 in_32_bits[(is_prime.size + 63) // 64, 64](is_prime)
 print(int(is_prime.sum()) + 1, "primes")
 
 # %%
-# Now the PTX has a single division, and no such test. As many warp steps as before take
-# :measured:`primes[in_32_bits, 10**7].time` for ten million numbers, against
-# :measured:`primes[to_square_root, 10**7].time` with 64 bits.
-# :doc:`Numba's types </gallery/first_kernels/numba_types>` is on what 64 bits cost in other kernels.
-
-# %%
-# Sieve of Eratosthenes in global memory
-# --------------------------------------
+# Sieve: cross off multiples instead of dividing
+# ----------------------------------------------
 #
 # The :term:`sieve of Eratosthenes` does not divide at all. It takes a step, say 7, and crosses off every odd
-# multiple of 7 from 49 on: each of these is a *mark*. What is never marked is prime. Steps up to the square
-# root are enough.
+# multiple of 7 from 49 on. What is never crossed off is prime. Steps up to the square root are enough.
 #
 # .. drawing:: primes
 #
@@ -205,7 +218,6 @@ print(int(is_prime.sum()) + 1, "primes")
 # Then sixteen blocks walk each step, and all of them write to one array in global memory.
 #
 # .. rung:: sieve_global
-#    :counter: dram_bytes
 
 from math import isqrt
 
@@ -217,26 +229,76 @@ sieve_global[(16, n_steps), 512](is_prime)
 print(int(is_prime.sum()) + 1, "primes")
 
 # %%
-# Two threads may mark the same number. Both write ``False``, so no atomic operation is needed. A block may
-# also take its step for a prime before another block has marked it. Then its walk is wasted, but the answer
-# is still right.
+# Two threads may cross off the same number. Both write ``False``, so no atomic operation is needed. A block
+# may also take its step for a prime before another block has crossed it off. Then its walk is wasted, but the
+# answer is still right.
 
 # %%
-# Shared memory holds a segment of the sieve
-# ------------------------------------------
+# Sieve in shared memory, a segment per block
+# -------------------------------------------
 #
-# A hundred million numbers take the kernel above :measured:`primes[sieve_global, 10**8].time`, and ten times
-# as many take :measured:`primes[sieve_global, 10**9].time`. The first array, 50 MB, fits into the L2 cache;
-# the second, 500 MB, does not. The marks of most steps lie far apart, and memory moves a sector of 32 bytes
-# at a time. So a billion marks of one byte each move
-# :measured:`primes[sieve_global, 10**9].counter(dram_bytes)`. :evidence:`counter dram_bytes`
+# Large ranges do not fit into the caches any more, and memory moves 32 bytes for each byte that is crossed
+# off: for a billion numbers :measured:`primes[sieve_global, 10**9].counter(dram_bytes)`.
+# :evidence:`counter dram_bytes` Shared memory takes scattered bytes at full speed, but there is little of it.
+# So each block sieves a segment of 32 768 odd numbers there and writes it out once. The picture shows the
+# idea with a segment of 96.
 #
-# Shared memory takes scattered bytes at full speed, as long as they lie in different banks, but there is
-# little of it. So each block sieves a segment of 32 768 odd numbers there and writes it out once. It gets its
-# steps from the kernel above, run up to the square root.
+# .. headline:: One segment: multiples crossed off, primes left
+
+# draw
+import matplotlib.pyplot as plt
+import numpy as np
+
+from gpuguide.charts.style import INK, KERNEL, MUTED, SERIES, describe
+
+columns, first = 12, 193
+numbers = first + 2 * np.arange(8 * columns)
+kinds = {
+    3: ("crossed off by 3", SERIES[5]),
+    5: ("by 5", SERIES[7]),
+    7: ("by 7", SERIES[6]),
+}
+steps = range(3, int(numbers[-1] ** 0.5) + 1, 2)
+figure, ax = plt.subplots(figsize=(7.2, 3.4))
+for place, number in enumerate(numbers):
+    row, column = divmod(place, columns)
+    by = next((step for step in steps if number % step == 0), 0)
+    _, colour = kinds.get(by, ("", MUTED))
+    if by:
+        box = {"facecolor": colour, "alpha": 0.25, "edgecolor": "none"}
+        ax.plot(
+            [column + 0.1, column + 0.9], [row + 0.85, row + 0.15], color=colour, lw=1
+        )
+    else:
+        box = {"facecolor": "none", "edgecolor": KERNEL, "linewidth": 1.6}
+    ax.add_patch(plt.Rectangle((column + 0.06, row + 0.08), 0.88, 0.84, **box))
+    ax.text(
+        column + 0.5,
+        row + 0.5,
+        str(number),
+        ha="center",
+        va="center",
+        fontsize=9.5,
+        color=MUTED if by else INK,
+        weight="normal" if by else "bold",
+    )
+for label, colour in (*kinds.values(), ("by larger steps", MUTED)):
+    ax.plot([], [], "s", color=colour, alpha=0.5, label=label)
+ax.plot([], [], "s", color=KERNEL, markerfacecolor="none", label="prime")
+ax.set(xlim=(0, columns), ylim=(8, 0))
+ax.axis("off")
+ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=5, handletextpad=0.2)
+n_primes = sum(all(number % step for step in steps) for number in numbers)
+describe(
+    ax,
+    f"The odd numbers from {first} to {numbers[-1]} in a grid, {numbers.size} of them. Multiples of 3, 5, 7 "
+    f"and of larger steps up to the square root are crossed off; {n_primes} primes are left.",
+)
+
+# %%
+# The steps come from the kernel above, run up to the square root only.
 #
 # .. rung:: sieve_shared
-#    :counter: dram_bytes
 
 limit = 1_000_000_000
 root = isqrt(limit - 1)
@@ -248,17 +310,23 @@ sieve_shared[(is_prime.size + SEGMENT - 1) // SEGMENT, 512](small, is_prime)
 print(int(is_prime.sum()) + 1, "primes")
 
 # %%
-# A short step makes many marks in a segment, so the whole block shares it. A long one makes few, and one
-# thread walks it alone. The barriers, ``cuda.syncthreads()``, keep the phases apart: no thread marks before
-# the segment is cleared, or copies before it is finished. They stand outside of every ``if``, where all
-# threads of the block come to them: at a barrier that some threads skip, the others may wait forever, in a
-# deadlock. The first block writes the small numbers again, while other blocks read them. It writes what is
-# there already, so that does no harm.
+# A short step hits a segment many times, so the whole block shares it. A long one hits it rarely, and one
+# thread walks it alone. Two rules make the kernel right:
+#
+# - **Barriers.** ``cuda.syncthreads()`` keeps the phases apart: no thread crosses off before the segment is
+#   cleared, or copies before it is finished.
+# - **Never inside an** ``if``. All threads of the block must come to a barrier. If some skip it, the others
+#   may wait forever, in a deadlock.
+#
+# .. dropdown:: The first block writes what others read
+#
+#    The first block writes the small numbers again, while other blocks read them. It writes what is there
+#    already, so that does no harm.
 #
 # .. kernel:: gpuguide.topics.primes.counts
 #    :names: smallest_divisors, turns_thread_per_number, turns_odd_numbers,
 #        turns_to_square_root, divisions, warp_steps, marks, segments
-#    :fold: How divisions, warp steps, marks and segments are counted
+#    :fold: How divisions and multiples are counted
 #
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: odd_primes, sieve_segment, sieve_parallel
@@ -276,8 +344,12 @@ from gpuguide.topics.primes import study as sieves
 results = sieves.primes.run()
 
 # %%
-# Result: shared memory pays for large ranges
-# -------------------------------------------
+# Which kernel for which range
+# ----------------------------
+#
+# The chart shows the time on the GPU; the answer stays there.
+#
+# .. headline:: The better the algorithm, the larger the range in the same time
 
 # draw
 ax = gg.plot_time(
@@ -298,12 +370,11 @@ for name in ax.texts:
         name.set_horizontalalignment("center")
 
 # %%
-# .. finding::
+# Shared memory is worth its trouble for large ranges only. A million numbers are 16 segments, so only 16 of
+# the 132 multiprocessors have work. :evidence:`count segments` There, the sieve in global memory is
+# :measured:`primes[sieve_global, 10**6].speedup(sieve_shared)` as fast as the one in shared memory.
 #
-#    Ten million numbers take :measured:`primes[to_square_root, 10**7].time` by division up to the root, and
-#    :measured:`primes[in_32_bits, 10**7].time` if that is done in 32 bits. The sieve in global memory takes
-#    :measured:`primes[sieve_global, 10**7].time`, and shared memory makes it no faster at this size. All of
-#    this is time on the GPU, and the answer stays there.
+# .. headline:: Shared memory loses at a million numbers and wins at a billion
 
 # draw
 ax = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
@@ -312,37 +383,53 @@ ax.set_ylim(bottom=0)
 ax.yaxis.set_major_formatter("{x:g}×")
 
 # %%
-# .. finding::
+# .. dropdown:: What limits the sieve in shared memory
 #
-#    At a million numbers the sieve in global memory is
-#    :measured:`primes[sieve_global, 10**6].speedup(sieve_shared)` as fast as the one in shared memory. At a
-#    billion, shared memory is :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)` as fast.
-#
-# A million numbers are 16 segments, so only 16 of the 132 multiprocessors have work.
-# :evidence:`count segments` A hundred thousand numbers, two segments, take about as long:
-# :measured:`primes[sieve_shared, 10**5].time` against :measured:`primes[sieve_shared, 10**6].time`. At a
-# billion all multiprocessors have work, and still they make only
-# :measured:`primes[sieve_shared, 10**9].share(marks)` of the marks that shared memory could take, which are
-# 32 per clock cycle and multiprocessor. What limits the sieve is arithmetic: the integer units are
-# :measured:`primes[sieve_shared, 10**9].counter(alu_active)` busy. :evidence:`counter alu_active` We think
-# that most of it is not marking. In each segment, every step first needs a division to find where it lands,
-# and then a long step makes six marks on average. :evidence:`opinion`
+#    At a billion numbers all multiprocessors have work, and still they cross off only
+#    :measured:`primes[sieve_shared, 10**9].share(marks)` of what shared memory could take, which is 32
+#    numbers per clock cycle and multiprocessor. What limits the sieve is arithmetic: the integer units are
+#    :measured:`primes[sieve_shared, 10**9].counter(alu_active)` busy. :evidence:`counter alu_active` We think
+#    that most of it is not crossing off. In each segment, every step first needs a division to find where it
+#    lands, and then a long step hits six numbers on average. :evidence:`opinion`
 
 # %%
 # When not to sieve on the GPU
 # ----------------------------
 #
-# For ten thousand numbers the CPU's sieve takes :measured:`primes[cpu_sieve, 10**4].time`. The GPU's takes
-# :measured:`primes[sieve_shared, 10**4].time`, and with its launches and a pinned copy
-# :measured:`primes[with_copy_pinned, 10**4].time`. If the answer is wanted on the host, a billion numbers
-# take :measured:`primes[with_copy_pinned, 10**9].time` into pinned memory and
-# :measured:`primes[with_copy, 10**9].time` into pageable memory, against
-# :measured:`primes[cpu_sieve, 10**9].time` for our sieve on all CPU threads. If their number is enough, the
-# library primesieve counts them there in :measured:`segmented_sieve:count[primesieve, 10**9].time`. Ten
-# million numbers take :measured:`primes[numpy_sieve, 10**7].time` in NumPy, which uses one thread,
-# :measured:`primes[cpu_sieve, 10**7].time` on all CPU threads, and
-# :measured:`primes[with_copy_pinned, 10**7].time` on the GPU with a pinned copy. For a single large number a
-# sieve is the wrong tool on either side; use a primality test such as ``sympy.isprime``.
+# For few numbers, or to count them only, stay on the CPU. The table has the times until the answer is in the
+# memory of the CPU, with pinned copies.
+#
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - sieve
+#      - 10\ :sup:`4`
+#      - 10\ :sup:`7`
+#      - 10\ :sup:`9`
+#    * - NumPy, one thread
+#      - :measured:`primes[numpy_sieve, 10**4].time`
+#      - :measured:`primes[numpy_sieve, 10**7].time`
+#      -
+#    * - All threads of the CPU
+#      - :measured:`primes[cpu_sieve, 10**4].time`
+#      - :measured:`primes[cpu_sieve, 10**7].time`
+#      - :measured:`primes[cpu_sieve, 10**9].time`
+#    * - GPU, and the answer copied back
+#      - :measured:`primes[with_copy_pinned, 10**4].time`
+#      - :measured:`primes[with_copy_pinned, 10**7].time`
+#      - :measured:`primes[with_copy_pinned, 10**9].time`
+#
+# If you need only the number of primes, the library primesieve counts a billion on the CPU in
+# :measured:`segmented_sieve:count[primesieve, 10**9].time`. For a single large number a sieve is the wrong
+# tool on either side; use a primality test such as ``sympy.isprime``.
+
+# %%
+# .. remember::
+#
+#    - Count the work before you tune it: to stop at the square root is worth
+#      :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)`, without any change to the launch.
+#    - Launch once for all numbers, and give the threads of a warp work of the same length.
+#    - Use shared memory for scattered writes into data that no cache holds, a segment per block.
 
 # %%
 # Your turn: the smallest factor of each number
@@ -366,6 +453,7 @@ gg.fact(
 )
 gg.claim(results, "python", faster_than="launch_per_number", at=10**4, by=4)
 gg.claim(results, "to_square_root", faster_than="odd_numbers", at=10**6, by=100)
+gg.claim(results, "sieve_global", faster_than="to_square_root", at=10**6, by=10)
 gg.claim(
     results, "sieve_global", faster_than=["to_square_root", "in_32_bits"], at=10**7, by=10
 )
@@ -379,6 +467,6 @@ gg.claim(results, "with_copy_pinned", faster_than="cpu_sieve", at=10**9, by=3)
 # Next
 # ----
 #
-# Onward: :doc:`Segmented sieve </gallery/first_kernels/segmented_sieve>`, on a much faster sieve in CUDA C++,
-# built round the banks of shared memory. Sideways: :doc:`Divergence </gallery/first_kernels/divergence>`,
-# on warps whose threads have different amounts of work.
+# Next: :doc:`Shared memory: use every bank </gallery/first_kernels/segmented_sieve>`, a much faster sieve in
+# CUDA C++. See also: :doc:`Divergence: keep warps busy </gallery/first_kernels/divergence>`, on warps whose
+# threads have different amounts of work.

@@ -1,27 +1,53 @@
 """
-Segmented sieve
-===============
+Shared memory: use every bank
+=============================
 
-How fast can one GPU list all primes below a billion, and what does that take?
+How fast can one GPU count the primes below a billion, and what does that take?
 """
 # %%
-# One launch lists the primes below a billion as bits, and counts them, in
-# :measured:`segmented[segmented, 10**9].time` of GPU time. Where only the count is wanted, the library
-# primesieve takes :measured:`count[primesieve, 10**9].time` on 16 virtual CPUs, and the GPU
-# :measured:`count[segmented_pinned, 10**9].time` with launch and copy.
+# Do the work in shared memory, and let the 32 threads of a warp write to 32 different banks. Launch and copy
+# included, such a sieve counts the primes below a billion in
+# :measured:`count[segmented_pinned, 10**9].time`; primesieve, a library tuned for CPUs, takes
+# :measured:`count[primesieve, 10**9].time` on 16 virtual CPUs.
+#
+# .. headline:: The GPU counts the primes below a billion long before the CPU
+#
+# .. drawn:: segmented_sieve
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CPU, KERNEL, NUMPY, describe, style
+#
+#     names = {
+#         "CPU, one thread": ("primesieve_alone", NUMPY),
+#         "CPU, all threads": ("primesieve", CPU),
+#         "GPU": ("segmented_pinned", KERNEL),
+#     }
+#     times = {label: counts.time(name, 10**9) for label, (name, _) in names.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 1.6))[1]
+#         for row, (label, time) in enumerate(times.items()):
+#             ax.barh(row, time.value, 0.6, color=names[label][1])
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.set_yticks(range(3), list(times))
+#         ax.set(xlim=(0, 1.25 * times["CPU, one thread"].value), xticks=[], ylim=(2.5, -0.5))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in times.items())
+#         describe(ax, f"Time to count the primes below a billion. {words}.")
 
 # %%
-# Shared memory has 32 banks
-# --------------------------
+# Shared memory has 32 banks: keep a warp's threads apart
+# -------------------------------------------------------
 #
 # :doc:`Primes </gallery/first_kernels/primes>` ends with a sieve that marks bytes in shared memory. This page
 # keeps the idea, moves to CUDA C++, and uses what that memory is made of: 32 :term:`banks <memory bank>`,
-# each four bytes wide. A warp's writes take one turn if no two of its threads, its lanes, want different
+# each four bytes wide. A warp's writes go in one pass if no two of its threads, its lanes, want different
 # words of one bank. Otherwise they take several.
 #
-# Which bank each lane writes to can be worked out before there is a kernel. Every prime p is a step: its
-# multiples are crossed off. Say that each lane walks a stretch of neighbouring multiples of p, and that the
-# next lane begins where it ends.
+# Which bank each lane writes to can be worked out before there is a kernel. To sieve, the multiples of every
+# prime p are crossed off. Say that each lane walks a stretch of neighbouring multiples, and that the next
+# lane begins where it ends.
 
 import numpy as np
 
@@ -35,52 +61,55 @@ for stretch in (12, 16, 24, 36):
 # %%
 # .. try-it::
 #
-#    Put 32 into the list, a natural choice for a warp. Its lanes then begin a multiple of 8 words apart,
-#    and eight of them meet in one bank. Only with an odd number of words from one lane to the next does each
-#    have a bank of its own.
+#    Put 32 into the list, a natural choice for a warp. Its lanes then begin a multiple of 8 words apart, and
+#    eight of them meet in one bank. Only with an odd number of words from one lane to the next does each have
+#    a bank of its own.
 #
 # .. drawing:: banks
 #
 #     Two rows of 32 boxes, the memory banks. With 12 multiples per lane each box says 1: each lane has a
 #     bank of its own. With 24 every second box says 2 and the others are empty: lanes meet in pairs.
 #
-# So a lane here walks 12 multiples at a time. Every third of them is a multiple of 3, too, and is crossed
-# off elsewhere; that leaves eight marks. ``LANES`` is 32 for short steps, which a warp shares, and 1 for
-# long ones.
+# In this sieve, a lane walks 12 multiples at a time. Every third of them is a multiple of 3, too, and is
+# crossed off elsewhere; that leaves eight marks. ``LANES`` is 32 for short steps, which a warp shares, and 1
+# for long ones.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: CROSS_OFF_SOURCE
 #
-# What do conflicts cost? Compile the same kernel with another ``STRETCH``, and let the GPU count the turns
-# that its shared memory takes.
+# With a stretch of 24, lanes meet in pairs. The same kernel then has
+# :measured:`segmented[stretch_24, 10**9].counter(bank_conflicts)` conflicts instead of
+# :measured:`segmented[segmented, 10**9].counter(bank_conflicts)`, and takes
+# :measured:`segmented[stretch_24, 10**9].time` instead of :measured:`segmented[segmented, 10**9].time`.
+# :evidence:`counter bank_conflicts`
 #
-# .. list-table:: A billion numbers
-#    :header-rows: 1
+# .. dropdown:: Other stretches, counted
 #
-#    * - stretch
-#      - turns
-#      - for conflicts
-#      - time
-#    * - 12
-#      - :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)`
-#      - :measured:`segmented[segmented, 10**9].counter(bank_conflicts)`
-#      - :measured:`segmented[segmented, 10**9].time`
-#    * - 24
-#      - :measured:`segmented[stretch_24, 10**9].counter(shared_wavefronts)`
-#      - :measured:`segmented[stretch_24, 10**9].counter(bank_conflicts)`
-#      - :measured:`segmented[stretch_24, 10**9].time`
-#    * - 36
-#      - :measured:`segmented[stretch_36, 10**9].counter(shared_wavefronts)`
-#      - :measured:`segmented[stretch_36, 10**9].counter(bank_conflicts)`
-#      - :measured:`segmented[stretch_36, 10**9].time`
+#    .. list-table:: A billion numbers
+#       :header-rows: 1
 #
-# Both of the other stretches take more turns than 12, and more time. With 24, lanes meet in pairs, and most
-# of the turns that come on top are due to conflicts. :evidence:`counter bank_conflicts` Stretches of 36 cause
-# hardly more conflicts than those of 12, but more lanes are idle: of a warp's 32 threads,
-# :measured:`segmented[stretch_36, 10**9].counter(active_lanes)` take part in an instruction instead of
-# :measured:`segmented[segmented, 10**9].counter(active_lanes)`. :evidence:`counter active_lanes` A segment
-# has about 200 000 odd numbers. Beyond a step of 173, 32 stretches of 36 are longer than that; stretches of
-# 12 are so only beyond 520.
+#       * - stretch
+#         - passes of shared memory
+#         - for conflicts
+#         - time
+#       * - 12
+#         - :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)`
+#         - :measured:`segmented[segmented, 10**9].counter(bank_conflicts)`
+#         - :measured:`segmented[segmented, 10**9].time`
+#       * - 24
+#         - :measured:`segmented[stretch_24, 10**9].counter(shared_wavefronts)`
+#         - :measured:`segmented[stretch_24, 10**9].counter(bank_conflicts)`
+#         - :measured:`segmented[stretch_24, 10**9].time`
+#       * - 36
+#         - :measured:`segmented[stretch_36, 10**9].counter(shared_wavefronts)`
+#         - :measured:`segmented[stretch_36, 10**9].counter(bank_conflicts)`
+#         - :measured:`segmented[stretch_36, 10**9].time`
+#
+#    Stretches of 36 cause hardly more conflicts than those of 12, but more lanes are idle: of a warp's 32
+#    threads, :measured:`segmented[stretch_36, 10**9].counter(active_lanes)` take part in an instruction
+#    instead of :measured:`segmented[segmented, 10**9].counter(active_lanes)`.
+#    :evidence:`counter active_lanes` A segment has about 200 000 odd numbers. Beyond a step of 173, 32
+#    stretches of 36 are longer than that; stretches of 12 are so only beyond 520.
 #
 # .. results:: segmented
 
@@ -102,41 +131,33 @@ from gpuguide.topics.segmented_sieve.kernels import (
 )
 
 # %%
-# A segment fills the shared memory of a multiprocessor
-# -----------------------------------------------------
+# One block per multiprocessor fills its shared memory
+# ----------------------------------------------------
 #
-# A kernel may use most of a multiprocessor's shared memory if it asks for that at launch. So there is one
-# block per :term:`multiprocessor`. It gets a share of the odd numbers and goes through it, segment by
-# segment. All shares are about equal, and so are all segments, so that no block is done much later than the
-# others.
+# A kernel may use most of a :term:`multiprocessor`'s shared memory if it asks for that at launch:
+# ``max_dynamic_shared_size_bytes`` below. So there is one block per multiprocessor. It gets a share of the
+# odd numbers and goes through it, segment by segment. All shares are about equal, and so are all segments, so
+# that no block is done much later than the others.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: TABLE_BYTES, STATIC_BYTES, round_up, segment_plan
+#    :fold: Shares and segments
 #
-# The steps from 3 to 23 would make nearly half of all marks, but their pattern repeats: that of 3, 5, 7 and
-# 11 after 1155 words of 32 odd numbers, that of 13 and 17 after 221, that of 19 and 23 after 437. Each block
-# prepares these three patterns, called wheels, once.
+# The steps from 3 to 23 would make nearly half of all marks, but their pattern repeats. Each block prepares
+# three such patterns, called wheels, once.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: TABLES_SOURCE
-
-# %%
-# Every block finds its own steps
-# -------------------------------
+#    :fold: The wheels
 #
 # The other steps are the primes from 29 to the square root, 3392 for a billion. Every block lists them for
-# itself. That repeats work. The alternative would be a launch of its own, which has to end before this one
-# begins, and a list that all blocks have to fetch. To list primes in order, each thread must know how many
-# the threads before it have found.
+# itself. That repeats work, but saves a launch that would have to end before this one begins, and a list that
+# all blocks would have to fetch. The block then works out where each step first lands in its share; from one
+# segment to the next, this place is only carried over.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
-#    :names: SUM_SOURCE, PRIMES_SOURCE
-#
-# The block then works out where each step first lands in its share. From one segment to the next, this
-# place is only carried over.
-#
-# .. kernel:: gpuguide.topics.segmented_sieve.kernels
-#    :names: PLACES_SOURCE
+#    :names: SUM_SOURCE, PRIMES_SOURCE, PLACES_SOURCE
+#    :fold: The primes that are steps, and where each begins
 
 # %%
 # Warps fetch their work, the longest first
@@ -147,29 +168,27 @@ from gpuguide.topics.segmented_sieve.kernels import (
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: JOBS_SOURCE
-
-# %%
-# Bytes become bits
-# -----------------
 #
-# At the end of a segment, each thread packs 32 bytes into a word, adds the wheels, and stores and counts
-# what is left. Half of the threads begin with the second half of their word, which keeps them out of the
-# banks of the others.
+# At the end of a segment, each thread packs 32 bytes into a word, adds the wheels, and stores and counts what
+# is left. Half of the threads begin with the second half of their word, which keeps them out of the banks of
+# the others.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: STORE_SOURCE
+#    :fold: Bytes become bits
 
 # %%
 # One launch of CUDA C++ with CuPy
 # --------------------------------
 #
-# What is left is the kernel that calls the other parts, and the launch.
+# CuPy compiles the parts as one string. The last part is the kernel that calls the others.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: SEGMENTED_SOURCE
+#    :fold: The kernel
 #
 # .. rung:: segmented
-#    :counter: bank_conflicts
+#    :beside:
 
 from math import isqrt
 
@@ -206,57 +225,50 @@ results = sieves.segmented.run()
 counts = sieves.count.run()
 
 # %%
-# Result: what the sieve reaches, and what limits it
-# --------------------------------------------------
+# For a million numbers the gain is small: the GPU takes :measured:`count[segmented_pinned, 10**6].time`,
+# nearly all of it for launch and copy, and primesieve :measured:`count[primesieve, 10**6].time`.
 #
-# .. list-table:: Counting the primes below a limit, with all that it takes to have the number on the host
-#    :header-rows: 1
+# .. dropdown:: What limits the sieve
 #
-#    * - program
-#      - a million
-#      - a billion
-#    * - primesieve, one thread
-#      - :measured:`count[primesieve_alone, 10**6].time`
-#      - :measured:`count[primesieve_alone, 10**9].time`
-#    * - primesieve, all threads
-#      - :measured:`count[primesieve, 10**6].time`
-#      - :measured:`count[primesieve, 10**9].time`
-#    * - segmented sieve, pinned copy
-#      - :measured:`count[segmented_pinned, 10**6].time`
-#      - :measured:`count[segmented_pinned, 10**9].time`
+#    A billion numbers take :measured:`segmented[segmented, 10**9].work(marks)`. If each bank took one in
+#    every clock cycle, the GPU could make them all in :measured:`at_the_limit`; the sieve reaches
+#    :measured:`segmented[segmented, 10**9].share(marks)` of that rate. And yet shared memory comes nearest to
+#    being the limit: at one pass per clock cycle and multiprocessor, its
+#    :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)` passes take :measured:`in_turns`, and
+#    the whole sieve :measured:`segmented[segmented, 10**9].time`. :evidence:`counter shared_wavefronts`
+#
+#    We think that the conflicts come from long steps, whose lanes meet in banks by chance, and the other
+#    passes from marks and from packing and clearing the bytes. :evidence:`opinion` The GPU's memory does not
+#    limit the sieve: its bits go there at :measured:`segmented[segmented, 10**9].rate`, far below what that
+#    memory takes.
 
 # %%
-# A billion numbers take :measured:`segmented[segmented, 10**9].work(marks)`. If each bank took one in every
-# clock cycle, the GPU could make them all in :measured:`at_the_limit`; the sieve reaches
-# :measured:`segmented[segmented, 10**9].share(marks)` of that rate. And yet shared memory comes nearest to
-# being the limit: at one turn per clock cycle and multiprocessor, its
-# :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)` turns take :measured:`in_turns`, and the
-# whole sieve :measured:`segmented[segmented, 10**9].time`. :evidence:`counter shared_wavefronts` We think
-# that the conflicts come from long steps, whose lanes meet in banks by chance, and the other turns from marks
-# and from packing and clearing the bytes. :evidence:`opinion` The GPU's memory does not limit the sieve: its
-# bits go there at :measured:`segmented[segmented, 10**9].rate`, far below what that memory takes.
-
-# %%
-# When the copy takes longer than the sieve
-# -----------------------------------------
+# Copy the count, not the list
+# ----------------------------
 #
-# The sieve itself takes :measured:`segmented[segmented, 10**9].time` for a billion numbers. If the list is
-# wanted on the host, the copy takes longer than that.
+# The sieve itself takes :measured:`segmented[segmented, 10**9].time` of GPU time for a billion numbers. If
+# the list is wanted on the host, the copy takes longer than that, even of packed bits.
+#
+# .. headline:: Pinned memory brings the list to the host sooner
 
 # draw
 _ = gg.plot_time(results, variants=["with_copy", "with_copy_pinned"], clock="end_to_end")
 
 # %%
-# .. finding::
+# From the call to the list on the host, a billion numbers take
+# :measured:`segmented[with_copy_pinned, 10**9].time` with a pinned copy and
+# :measured:`segmented[with_copy, 10**9].time` with a pageable one. With a byte per odd number, eight times as
+# much would have to be copied.
+
+# %%
+# .. remember::
 #
-#    From the call to the list on the host, a billion numbers take
-#    :measured:`segmented[with_copy_pinned, 10**9].time` **with a pinned copy** and
-#    :measured:`segmented[with_copy, 10**9].time` **with a pageable copy**.
-#
-# Packed bits help: with a byte per odd number, eight times as much would have to be copied. At the other end
-# of the chart there is little to copy. For a million numbers the GPU needs only
-# :measured:`segmented[segmented, 10**6].time`, but Python needs
-# :measured:`segmented[segmented, 10**6].launch` to clear the count and launch the kernel.
+#    - Leave an odd number of words between neighbouring threads in shared memory: each then has a bank.
+#    - For much shared memory, launch one block per multiprocessor and ask for it at launch; let warps fetch
+#      their work, the longest first.
+#    - Copy back only what is wanted: counted on the GPU, a billion numbers take
+#      :measured:`count[segmented_pinned, 10**9].time`, and their list
+#      :measured:`segmented[with_copy_pinned, 10**9].time`.
 
 # %%
 # Your turn: pack bytes without bank conflicts
@@ -301,7 +313,6 @@ gg.claim(
 # Next
 # ----
 #
-# Onward: :doc:`Numba's types </gallery/first_kernels/numba_types>` goes back to Python and shows what the
-# numbers typed into a kernel cost. Sideways:
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` takes apart the time that Python needs to
-# launch a kernel.
+# Next: :doc:`types in kernels </gallery/first_kernels/numba_types>` goes back to Python and shows what the
+# numbers typed into a kernel cost. See also: :doc:`launch overhead
+# </gallery/first_kernels/launch_overhead>`, on the time that Python needs to launch a kernel.

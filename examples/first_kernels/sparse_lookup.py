@@ -1,31 +1,52 @@
 """
-A sparse dictionary
-===================
+Look-ups: compute the place
+===========================
 
-How does a GPU look up keys, and what makes the search fast?
+How does a GPU look up millions of keys fast?
 """
 # %%
-# Compute where a key lies instead of searching for it. Among a million sorted keys, ten million queries take
-# CuPy's search :measured:`lookup[cupy, 10**7].time`, and a textbook binary search in one kernel
-# :measured:`lookup[branching, 10**7].time`, which three well-known tricks only slow down. A hash table takes
-# :measured:`lookup[hash_table, 10**7].time`. If queries and words are copied, from and to pinned memory, the
-# GPU needs :measured:`lookup[with_copies_pinned, 10**7].time`, and the best of the CPU, a table with a place
-# for every number, :measured:`lookup[cpu_direct, 10**7].time`.
+# Compute where a key lies instead of searching for it. Among a million keys, a hash table answers ten million
+# queries in :measured:`lookup[hash_table, 10**7].time`, and a binary search in
+# :measured:`lookup[branching, 10**7].time`. For a few queries, stay with a Python dict.
 #
-# .. rungs:: lookup
-#    :at: 10**4, 10**6, 10**7
-#    :beside: python_dict, cpu_direct, with_copies_pinned
+# .. headline:: The fewer places a look-up reads, the sooner it is done
+#
+# .. drawn:: sparse_lookup
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#
+#     names = {
+#         "cp.searchsorted": ("cupy", CUPY),
+#         "binary search": ("branching", KERNEL),
+#         "buckets": ("bucket_of_8", KERNEL),
+#         "hash table": ("hash_table", KERNEL),
+#     }
+#     times = {label: lookup.time(name, 10**7) for label, (name, _) in names.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         for row, (label, time) in enumerate(times.items()):
+#             ax.barh(row, time.value, 0.6, color=names[label][1])
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.set_yticks(range(4), list(times))
+#         ax.set(xlim=(0, 1.25 * times["cp.searchsorted"].value), xticks=[], ylim=(3.5, -0.5))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in times.items())
+#         describe(ax, f"Time of ten million look-ups on the GPU. {words}.")
 
 # %%
 # Two sorted arrays instead of a dict
 # -----------------------------------
 #
-# A dictionary is *sparse* if few of the numbers in the range of its keys are keys. On a GPU it can be two
-# arrays: the sorted keys, and a value for each. The values here are strings, for which CuPy has no type.
-# But a string of eight bytes can travel as an unsigned 64-bit number, and be a string again on the host.
-# CuPy needs no kernel of ours for the look-up. A query that is no key gets 0, an empty string.
+# On a GPU, a dictionary can be two arrays: the sorted keys, and a value for each. CuPy needs no kernel of
+# yours for the look-up. The values here are strings, for which CuPy has no type; but a string of eight bytes
+# can travel as an unsigned 64-bit number, and be a string again on the host. A query that is no key gets 0,
+# an empty string.
 #
 # .. rung:: cupy
+#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -50,20 +71,21 @@ print("dict:", [mapping.get(query, b"") for query in queries_host.tolist()])
 #    without an error.
 
 # %%
-# Textbook binary search, one query per thread
-# --------------------------------------------
+# One kernel: a binary search per thread
+# --------------------------------------
 #
 # CuPy's two lines are several kernels, and what one writes the next one reads. In a kernel of your own a
-# thread keeps all of it in registers. It halves the range until it meets the key, or until nothing is left.
-# Among a million keys that takes at most twenty steps.
+# thread keeps all of it in registers. It halves the range until it meets the key, or until nothing is left:
+# among a million keys that takes at most twenty steps.
 #
 # .. drawing:: sparse_lookup
 #
 #     A row of fifteen sorted keys. Below it, thread 0 looks for 23 and thread 1 looks for 60. Bars show how
 #     the range of each search halves from step to step until one key is left.
 #
+#
 # .. rung:: branching
-#    :counter: load_sectors_per_request
+#    :beside:
 
 from numba import cuda
 
@@ -104,11 +126,8 @@ print("GPU:  ", int((found != 0).sum()), "found")
 print("NumPy:", int(np.isin(queries_host, keys_host).sum()), "found")
 
 # %%
-# For ten million queries the kernel is :measured:`lookup[branching, 10**7].speedup(cupy)` as fast as CuPy's
-# lines. It stores nothing but the words, and writes
-# :measured:`lookup[branching, 10**7].counter(l2_write_sectors)` sectors to the :term:`L2 cache`, where CuPy's
-# kernels together write :measured:`lookup[cupy, 10**7].counter(l2_write_sectors)`.
-# :evidence:`counter l2_write_sectors`
+# For ten million queries this is :measured:`lookup[branching, 10**7].speedup(cupy)` as fast as CuPy's lines.
+# The kernel stores nothing but the words. :evidence:`counter l2_write_sectors`
 
 # %%
 
@@ -168,87 +187,72 @@ for name, counted in (
     )
 
 # %%
-# Branches, latency and crowding: three suspects
-# ----------------------------------------------
+# What costs time: loads from all over the memory
+# -----------------------------------------------
 #
-# What holds the textbook search back? Here are three suspects, and for each a kernel that removes it. All
-# get ten million queries, which take the textbook search :measured:`lookup[branching, 10**7].time`.
-#
-# **Branches.** At every step some threads of a warp go left and others right, and a thread that has met its
-# key waits for the rest. But on average :measured:`lookup[branching, 10**7].counter(active_lanes)` of its 32
-# threads take part in an instruction, so there is little to gain. :evidence:`counter active_lanes` Without
-# branches, all searches take the same number of steps, and a step is a comparison and a selection. This is
-# :measured:`lookup[branchless, 10**7].speedup(branching)` as fast.
-#
-# .. kernel:: gpuguide.topics.sparse_lookup.kernels
-#    :names: step_forward, word_at, branchless
-#    :fold: The search without branches
-#
-# **Latency.** A step cannot begin before the load of the previous one has come back. Four searches in one
-# thread wait together. This is :measured:`lookup[four_per_thread, 10**7].speedup(branching)` as fast.
-#
-# .. kernel:: gpuguide.topics.sparse_lookup.kernels
-#    :names: four_per_thread
-#    :fold: Four searches per thread
-#
-# **Crowding.** The first ten steps of all searches read the same 1023 keys. Each block can copy these into
-# its shared memory. This is :measured:`lookup[shared_top, 10**7].speedup(branching)` as fast.
-#
-# .. kernel:: gpuguide.topics.sparse_lookup.kernels
-#    :names: N_SAMPLES, shared_top
-#    :fold: The top of the search in shared memory
-#
-# A factor below one means slower. The last two have no branches either, and compared with the first, they
-# gain next to nothing: they are :measured:`lookup[four_per_thread, 10**7].speedup(branchless)` and
-# :measured:`lookup[shared_top, 10**7].speedup(branchless)` as fast. So what these kernels remove is not what
-# holds the search back, or removing it costs more than it saves: branches :evidence:`variant branchless`,
-# waiting :evidence:`variant four_per_thread` and crowding :evidence:`variant shared_top`.
-
-# %%
-# Sorted queries: the same steps, fewer sectors
-# ---------------------------------------------
-#
-# The fourth suspect is the scattered loads. A warp's 32 searches begin at one key and end at 32, far
-# apart. There, a load of the warp touches a :term:`sector` of 32 bytes for each search, and uses four
-# bytes of it. To see whether that matters, leave the kernel as it is and sort the queries beforehand.
-# Neighbouring threads then look for neighbouring keys, with as many steps as before.
+# The 32 searches of a warp end at 32 keys far apart. There, each load of the warp touches a :term:`sector` of
+# 32 bytes for each search, and uses four bytes of it. To see whether that matters, sort the queries
+# beforehand: neighbouring threads then look for neighbouring keys, in as many steps as before.
 #
 # .. list-table:: Ten million queries
 #    :header-rows: 1
 #
-#    * - search
+#    * - binary search
 #      - sectors per query
 #      - time
-#    * - textbook, random queries
+#    * - random queries
 #      - :measured:`textbook_random`
 #      - :measured:`lookup[branching, 10**7].time`
-#    * - textbook, sorted queries
+#    * - sorted queries
 #      - :measured:`textbook_sorted`
 #      - :measured:`in_order[branching_sorted, 10**7].time`
+#
+# Scattered loads are most of the price. :evidence:`variant branchless_sorted` But queries seldom come sorted,
+# and to sort them first takes :measured:`lookup[sort_first, 10**7].time` in all. So make fewer loads.
+#
+# .. dropdown:: Three well-known tricks that do not help
+#
+#    **No branches.** At every step some threads of a warp go left and others right, and a thread that has met
+#    its key waits for the rest. But on average
+#    :measured:`lookup[branching, 10**7].counter(active_lanes)` of its 32 threads take part in an instruction,
+#    so there is little to gain. :evidence:`counter active_lanes` Without branches, all searches take the same
+#    number of steps, and the kernel takes :measured:`lookup[branchless, 10**7].time`.
+#    :evidence:`variant branchless`
+#
+#    .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#       :names: step_forward, word_at, branchless
+#
+#    **Four searches per thread.** A step cannot begin before the load of the previous one has come back. Four
+#    searches in one thread wait together, and take :measured:`lookup[four_per_thread, 10**7].time`.
+#    :evidence:`variant four_per_thread`
+#
+#    .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#       :names: four_per_thread
+#
+#    **The top in shared memory.** The first ten steps of all searches read the same 1023 keys. If each block
+#    copies these into its shared memory, the kernel takes :measured:`lookup[shared_top, 10**7].time`.
+#    :evidence:`variant shared_top`
+#
+#    .. kernel:: gpuguide.topics.sparse_lookup.kernels
+#       :names: N_SAMPLES, shared_top
+#
+#    Sorted queries also make neighbours branch alike. So take the kernel without branches, for which the
+#    order changes nothing but where its loads go: it takes
+#    :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.sectors
 #    :names: sectors_per_query
 #    :fold: How sectors are counted
-#
-# The sectors all but vanish, and the time falls to less than half. But sorted queries also make neighbours
-# branch alike. So take the kernel without branches, for which the order changes nothing but where its loads
-# go. It takes :measured:`lookup[branchless, 10**7].time` with random queries, and
-# :measured:`in_order[branchless_sorted, 10**7].time` with sorted ones. Most of its time is the price of
-# scattered loads. :evidence:`variant branchless_sorted`
-#
-# But queries seldom come sorted. To sort them first, search, and put the words where they belong takes
-# :measured:`lookup[sort_first, 10**7].time` in all.
 
 # %%
-# Buckets: compute the place instead of searching for it
-# ------------------------------------------------------
+# Buckets: begin the search where the key must be
+# -----------------------------------------------
 #
-# So make fewer loads. Cut the range of the keys into buckets of 64 numbers, and note in a table where the
-# keys of each bucket begin. The table is made once. A search then starts with a handful of keys that lie
-# next to each other.
+# Cut the range of the keys into buckets of 64 numbers, and note in a table where the keys of each bucket
+# begin. The table is made once. A search then starts with a handful of keys that lie next to each other.
 #
 # .. rung:: bucket
-#    :counter: load_sectors_per_request
+#    :beside:
 
 
 def bucket_starts(bits):
@@ -261,24 +265,24 @@ bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 6, foun
 print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
 
 # %%
-# The table costs memory, and narrow buckets cost more of it. Of the buckets of 8 numbers most hold one key
-# or none, and the search in them takes one step at most.
+# Narrow buckets cost more memory and save more time: of the buckets of 8 numbers most hold one key or none.
 #
 # .. rung:: bucket_of_8
-#    :counter: load_sectors_per_request
+#    :beside:
 
 starts = bucket_starts(3)
 bucket[blocks_per_grid, threads_per_block](queries, keys, words, starts, 3, found)
 print(int((found != 0).sum()), "found, with", starts.size, "entries in the table")
 
 # %%
-# A query touches :measured:`textbook_random` sectors in the textbook search, :measured:`of_64_random` with
-# buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. At 32 bytes each, both bucket searches
-# get through about as many bytes per second, :measured:`touched_bucket` and :measured:`touched_bucket_of_8`.
-# The textbook search gets through more, :measured:`touched_branching`, so buckets save less time than
-# sectors. We think that many of its sectors come from the cache inside each multiprocessor, which answers
-# sooner than the :term:`L2 cache`: the first steps of all searches read the same few keys.
-# :evidence:`opinion`
+# .. dropdown:: Why buckets save less time than loads
+#
+#    A query touches :measured:`textbook_random` sectors in the binary search, :measured:`of_64_random` with
+#    buckets of 64 numbers and :measured:`of_8_random` with buckets of 8. At 32 bytes each, both bucket
+#    searches get through about as many bytes per second, :measured:`touched_bucket` and
+#    :measured:`touched_bucket_of_8`. The binary search gets through more, :measured:`touched_branching`. We
+#    think that many of its sectors come from the cache inside each multiprocessor, which answers sooner than
+#    the :term:`L2 cache`: the first steps of all searches read the same few keys. :evidence:`opinion`
 
 # %%
 # Hash table: the key itself says where it lies
@@ -286,15 +290,15 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 #
 # A Python dict does not sort its keys. It is a hash table: a number computed from the key, its *hash*, says
 # in which *slot* the look-up begins. Here the hash is a product, of which the upper bits are kept. If another
-# key lies in the slot, go on to the next one, until you meet the key or a free slot. This is *open
-# addressing* with *linear probing*. The more slots are free, the sooner a look-up ends; here more than half
-# of them are.
+# key lies in the slot, go on to the next one, until you meet the key or a free slot. Keep more than half of
+# the slots free, so that a look-up soon ends.
 #
 # .. rung:: hash_table
+#    :beside:
 #
 # The GPU fills the table, too. Many threads may want the same slot, but ``cuda.atomic.cas`` compares it with
-# 0 and stores the key in one go, so that only one of them finds it free. The order in which they come is left
-# open, and with it which key lies in which slot; every key is found all the same.
+# 0 and stores the key in one go, so that only one of them finds it free. The order in which they come decides
+# which key lies in which slot; every key is found all the same.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels
 #    :names: insert
@@ -309,11 +313,11 @@ print(int((found != 0).sum()), "found, with", slots.size, "slots")
 # Direct table: a place for every number
 # --------------------------------------
 #
-# Where all keys are below ten million, the key can be the index. Nothing is searched for, and a query is one
-# load. But the table has a word of eight bytes for each of ten million numbers. That is more than the L2
-# cache of the GPU of these recordings holds, and most of it stands for numbers that are no keys.
+# Where all keys are below ten million, the key can be the index, and a query is one load. But the table has a
+# word of eight bytes for each of ten million numbers, more than this GPU's L2 cache holds.
 #
 # .. rung:: direct
+#    :beside:
 
 table = cp.zeros(10**7 + 1, dtype=np.uint64)
 table[keys] = words
@@ -321,49 +325,20 @@ direct[blocks_per_grid, threads_per_block](queries, table, found)
 print(int((found != 0).sum()), "found, in a table of", table.nbytes // 10**6, "MB")
 
 # %%
-# A query touches :measured:`hashed_random` sectors in the hash table and a single one in the direct table.
-# Even so, with ten million queries the hash table is
-# :measured:`lookup[hash_table, 10**7].speedup(direct)` as fast as the direct table, which takes as long as
-# buckets of 8. We think that this is because the arrays of the hash table fit into the L2 cache, and the
-# direct table does not. :evidence:`opinion` Ten thousand queries touch only a little of it, and take
-# :measured:`lookup[direct, 10**4].time` with the direct table,
-# :measured:`lookup[bucket_of_8, 10**4].time` with buckets of 8 and
-# :measured:`lookup[hash_table, 10**4].time` with the hash table.
+# With ten thousand queries nothing is faster: it takes :measured:`lookup[direct, 10**4].time`, and the hash
+# table :measured:`lookup[hash_table, 10**4].time`. With ten million, the hash table is ahead. We think that
+# this is because its arrays fit into the L2 cache. :evidence:`opinion`
 
 # %%
-# Result: where the GPU overtakes a dict
-# --------------------------------------
-
-# draw
-from gpuguide.charts.marks import draw_ranges, label_ends
-from gpuguide.charts.style import describe
-
-ax = gg.plot_time(lookup, variants=["cupy", "branching", "bucket_of_8", "hash_table"])
-sizes, asked = lookup.series("bucket_of_8", "launch")
-grey = "#5a6370"
-ax.plot(sizes, asked, "--", marker="D", color=grey)
-draw_ranges(
-    ax, [(size, lookup.time("bucket_of_8", size, "launch"), grey) for size in sizes]
-)
-label_ends(ax, [(sizes[-1], asked[-1], "launch, host time", grey)])
-words = []
-for name in ("cupy", "branching", "bucket_of_8", "hash_table"):
-    first, last = (lookup.time(name, size) for size in (10, 10**7))
-    words.append(f"{lookup.variant(name).label} from {first} to {last}")
-launch = lookup.time("bucket_of_8", 10**6, "launch")
-describe(
-    ax,
-    f"Time against queries, 10 to ten million. {'; '.join(words)}. Launching: about {launch}.",
-)
-
-# %%
-# .. finding::
+# When a dict or the CPU is better
+# --------------------------------
 #
-#    On the GPU's clock a table of buckets pays at every size. A million queries take
-#    :measured:`lookup[branching, 10**6].time` with the textbook search,
-#    :measured:`lookup[bucket_of_8, 10**6].time` with buckets of 8 and
-#    :measured:`lookup[hash_table, 10**6].time` with the hash table. To launch the kernel takes Python
-#    :measured:`lookup[bucket_of_8, 10**6].launch`, however many queries there are.
+# With queries and words copied, from and to :term:`pinned memory`, the GPU overtakes a Python dict
+# :measured:`lookup.crossover(python_dict, with_copies_pinned)`. Ten look-ups in a dict take
+# :measured:`lookup[python_dict, 10].time`, and a round trip to the GPU
+# :measured:`lookup[with_copies_pinned, 10].time`.
+#
+# .. headline:: Copies included, a direct table on the CPU is hard to beat
 
 # draw
 _ = gg.plot_time(
@@ -373,20 +348,22 @@ _ = gg.plot_time(
 ).set_ylim(top=10)  # room for the words about the crossover
 
 # %%
-# .. finding::
+# If keys and queries live on the host, try the CPU first: a direct table, searched by all threads, is far
+# ahead with a hundred thousand queries, and keeps up with a million,
+# :measured:`lookup[cpu_direct, 10**6].time` against :measured:`lookup[with_copies_pinned, 10**6].time`. And a
+# dict simply takes a new key, while a sorted array has to make room for it, and a hash table with too few
+# free slots has to be made anew.
 #
-#    With buckets of 8, pinned copies included, the GPU overtakes a Python dict
-#    :measured:`lookup.crossover(python_dict, with_copies_pinned)`. A million look-ups take the dict
-#    :measured:`lookup[python_dict, 10**6].time`, and the GPU
-#    :measured:`lookup[with_copies_pinned, 10**6].time`, or :measured:`lookup[with_copies, 10**6].time` with
-#    pageable copies. On the CPU, a direct table on all threads is far ahead with a hundred thousand
-#    queries, and keeps up with a million: :measured:`lookup[cpu_direct, 10**6].time`.
+# .. dropdown:: All ways on the CPU, and dictionaries that are too large for the cache
 #
-# The search of NumPy takes :measured:`lookup[numpy, 10**6].time` for a million queries on one thread, and
-# :measured:`lookup[numpy_threads, 10**6].time` as *NumPy, all threads*. A CPU can use buckets, too:
-# *CPU buckets of 8, all threads* is the same search, compiled by Numba for the CPU. It takes
-# :measured:`lookup[cpu_buckets, 10**6].time`, and the GPU overtakes it
-# :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`. The CPU's own hash table takes about as long.
+#    A million queries take NumPy's search :measured:`lookup[numpy, 10**6].time` on one thread and
+#    :measured:`lookup[numpy_threads, 10**6].time` on all, buckets of 8 compiled by Numba for the CPU
+#    :measured:`lookup[cpu_buckets, 10**6].time`, and a dict :measured:`lookup[python_dict, 10**6].time`. The
+#    GPU overtakes buckets :measured:`lookup.crossover(cpu_buckets, with_copies_pinned)`. With pageable copies
+#    it takes :measured:`lookup[with_copies, 10**6].time`.
+#
+#    The keys and the words take twelve megabytes, and the L2 cache holds them. If a dictionary does not fit,
+#    loads go on to :term:`global memory`, and take longer.
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.dictionary
 #    :names: python_dict, numpy, numpy_threads
@@ -405,15 +382,12 @@ _ = gg.plot_time(
 # .. results:: in_order
 
 # %%
-# When a dict is better
-# ---------------------
+# .. remember::
 #
-# Ten look-ups in a dict take :measured:`lookup[python_dict, 10].time`, and a round trip to the GPU takes
-# :measured:`lookup[with_copies_pinned, 10].time`. And a dict simply takes a new key, while a sorted array
-# has to make room for it, and a hash table with too few free slots has to be made anew.
-#
-# The keys and the words take twelve megabytes, and the L2 cache holds them. If a dictionary does not fit,
-# loads go on to :term:`global memory`, and take longer.
+#    - Compute the place of a key: a hash table is
+#      :measured:`lookup[hash_table, 10**7].speedup(branching)` as fast as a binary search.
+#    - Count the places that a look-up reads, not its steps.
+#    - Use a dict for a few queries, and a table on the CPU for data that lives there.
 
 # %%
 # Your turn: how many are smaller?
@@ -425,5 +399,5 @@ _ = gg.plot_time(
 # Next
 # ----
 #
-# Onward: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on what the :term:`launch` of a
-# kernel costs. Sideways: :doc:`Sort and search </gallery/cupy/sort_search>`, on making the sorted array.
+# Next: :doc:`launch overhead </gallery/first_kernels/launch_overhead>`, on what the :term:`launch` of a
+# kernel costs. See also: :doc:`sort and search </gallery/cupy/sort_search>`, on making the sorted array.

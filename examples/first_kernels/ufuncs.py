@@ -1,47 +1,41 @@
 """
-Ufuncs on the GPU
-=================
+Ufuncs: one decorator for costly functions
+==========================================
 
 How far does one decorator take you, and what does it hide?
 """
 # %%
-# The decorator ``@vectorize`` makes a GPU ufunc of a function of two numbers. For 256\ :sup:`3` pairs in GPU
-# memory, a ufunc made by it takes :measured:`maximum[ufunc, 256**3].time`, but each call keeps Python for
-# :measured:`maximum[ufunc, 128**3].launch`. NumPy arrays are copied, and then the call takes
-# :measured:`maximum[from_numpy, 256**3].time` from pageable and
-# :measured:`maximum[from_pinned, 256**3].time` from pinned memory.
+# Put ``@vectorize`` on a function that CuPy lacks, if it computes much for every number. For two million
+# planets, Kepler's equation takes a GPU ufunc :measured:`kepler[from_pinned, 128**3].time`, pinned copies
+# included, and all threads of the CPU :measured:`kepler[cpu_loop, 128**3].time`. For a cheap function the
+# copies decide, and the CPU wins: keep the arrays on the GPU, or use CuPy.
 #
-# .. list-table:: The larger of two numbers, on arrays in GPU memory
-#    :header-rows: 1
+# .. headline:: With copies, a costly function gains on the GPU, and a cheap one loses
 #
-#    * - made with
-#      - the call
-#      - 256\ :sup:`3` pairs
-#      - share
-#    * - @vectorize
-#      - :measured:`maximum[ufunc, 128**3].launch`
-#      - :measured:`maximum[ufunc, 256**3].time`
-#      - :measured:`maximum[ufunc, 512**3].share`
-#    * - @cuda.jit
-#      - :measured:`maximum[own_kernel, 128**3].launch`
-#      - :measured:`maximum[own_kernel, 256**3].time`
-#      - :measured:`maximum[own_kernel, 512**3].share`
-#    * - cupy.maximum
-#      - :measured:`maximum[cupy_maximum, 128**3].launch`
-#      - :measured:`maximum[cupy_maximum, 256**3].time`
-#      - :measured:`maximum[cupy_maximum, 512**3].share`
-#    * - cupy.fuse
-#      - :measured:`maximum[fused, 128**3].launch`
-#      - :measured:`maximum[fused, 256**3].time`
-#      - :measured:`maximum[fused, 512**3].share`
-#    * - Elementwise kernel
-#      - :measured:`maximum[elementwise, 128**3].launch`
-#      - :measured:`maximum[elementwise, 256**3].time`
-#      - :measured:`maximum[elementwise, 512**3].share`
+# .. drawn:: ufuncs
 #
-# *The call* is how long Python needs to launch the kernel, for 128\ :sup:`3` pairs. Where Numba needs views,
-# they were made once, outside. *Share* is that of what the memory can do, for 512\ :sup:`3` pairs, which no
-# cache holds. ``cupy.fuse`` makes an array for its result; the others fill one that exists.
+#    import matplotlib.pyplot as plt
+#
+#    from gpuguide.charts.style import CPU, INK, KERNEL, describe, style
+#
+#    bars = {
+#        "Kepler's equation: CPU, all threads": (orbits.time("cpu_loop", 128**3), CPU),
+#        "Kepler's equation: GPU, with pinned copies": (orbits.time("from_pinned", 128**3), KERNEL),
+#        "Maximum: CPU, all threads": (results.time("cpu_loop", 128**3), CPU),
+#        "Maximum: GPU, with pinned copies": (results.time("from_pinned", 128**3), KERNEL),
+#    }
+#    longest = max(time.value for time, _ in bars.values())
+#    with style():
+#        ax = plt.subplots(figsize=(7.2, 2.7))[1]
+#        for row, (name, (time, colour)) in enumerate(bars.items()):
+#            copied = {"hatch": "////", "edgecolor": "none"} if colour == KERNEL else {}
+#            ax.barh(row, time.value, height=0.42, color=colour, **copied)
+#            ax.text(0, row - 0.28, name, va="bottom", color=INK)
+#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#        ax.set(xlim=(0, 1.2 * longest), ylim=(len(bars) - 0.6, -0.8))
+#        ax.axis("off")
+#        words = "; ".join(f"{name} {time}" for name, (time, _) in bars.items())
+#        describe(ax, f"Bars of the time for two million elements. {words}.")
 
 # %%
 # @vectorize writes the kernel
@@ -126,8 +120,8 @@ gg.claim(orbits, "four_steps", faster_than="eight_steps", at=128**3, by=1.6)
 gg.claim(orbits, "sincos", faster_than="eight_steps", at=128**3, by=1.1)
 
 # %%
-# NumPy arrays: the copies decide
-# -------------------------------
+# What goes wrong: NumPy arrays and a cheap function
+# --------------------------------------------------
 #
 # The same ufunc takes NumPy arrays. It makes room on the GPU, copies them there, and copies the result back
 # into a new array. It does so at every call, and does not say so.
@@ -144,25 +138,10 @@ result = larger(a_host, b_host)
 print(type(result).__name__, result[:3])
 
 # %%
-# If inputs and result lie in pinned memory, the call takes
-# :measured:`maximum[from_pinned, 256**3].time`. In both calls the kernel itself takes only
-# :measured:`maximum[ufunc, 256**3].time`. The rest goes into the copies, the launch, and making room.
-
-# draw
-gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
-
-# %%
-# .. finding::
-#
-#    For NumPy arrays the CPU wins at every size. For 256\ :sup:`3` pairs a CPU loop on all threads
-#    takes :measured:`maximum[cpu_loop, 256**3].time`, and the trip to the GPU
-#    :measured:`maximum[from_numpy, 256**3].time`. Pinned memory brings the trip down to
-#    :measured:`maximum[from_pinned, 256**3].time`. For 32\ :sup:`3` pairs a ufunc on one thread takes
-#    :measured:`maximum[cpu, 32**3].time`, and the trip :measured:`maximum[from_pinned, 32**3].time` even
-#    from there.
-#
-# More data does not help, since the copies grow with it. More arithmetic per byte does, as Kepler's
-# equation shows below.
+# The kernel itself takes :measured:`maximum[ufunc, 256**3].time` of that. If inputs and result lie in pinned
+# memory, the call takes :measured:`maximum[from_pinned, 256**3].time`, which is still more than the
+# :measured:`maximum[cpu_loop, 256**3].time` of a compiled loop on all threads of the CPU. More data does not
+# help, since the copies grow with it.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels_cpu
 #    :names: cpu_ufunc, maximum_cpu, maximum_cpu_loop
@@ -172,24 +151,30 @@ gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
 #    :names: from_pinned
 #    :fold: The call between arrays in pinned memory
 #
+# .. headline:: A maximum of NumPy arrays: the CPU wins at every size
+
+# draw
+gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
+
+# %%
 # .. results:: maximum
 
 # %%
-# A hidden wait for CuPy arrays
-# -----------------------------
+# What goes wrong: a hidden wait for CuPy arrays
+# ----------------------------------------------
 #
-# A Numba ufunc also waits for the GPU without being asked. It wraps a bare CuPy array anew at each call,
-# and the wrapping waits until all earlier work is done. We kept the GPU busy for :measured:`busy` and
-# called the ufunc meanwhile. It returned after :measured:`busy_bare`. With views made once, it returned
-# after :measured:`busy_views`.
+# A Numba ufunc also waits for the GPU without being asked. It wraps a bare CuPy array anew at each call, and
+# the wrapping waits until all earlier work is done. While the GPU was busy for :measured:`busy`, a call with
+# CuPy arrays returned after :measured:`busy_bare`, and one with views that were made once after
+# :measured:`busy_views`. Make the views once:
 
 views = [cuda.as_cuda_array(array, sync=False) for array in (a, b, out)]
 larger(*views[:2], out=views[2])
 print(out[:3])
 
 # %%
-# CuPy's maximum, fuse and elementwise kernels
-# --------------------------------------------
+# Short calls: CuPy's own ways
+# ----------------------------
 #
 # CuPy has this operation already. For others it has two short ways. ``cupy.fuse`` makes one kernel of
 # several operations on arrays, and an ``ElementwiseKernel`` is a line of CUDA C++. All of them follow
@@ -210,32 +195,27 @@ print(out[:3], larger_fused(a, b)[:3], elementwise_larger(a, b)[:3])
 
 # %%
 # They differ where one of the two numbers is NaN. Then ``cp.maximum`` gives NaN, and the others give ``b``.
-
-# draw
-from gpuguide.charts.shapes import plot_dots
-
-ways = ["ufunc", "own_kernel", "cupy_maximum", "fused", "elementwise"]
-plot_dots(
-    {
-        # Without "256 threads", there is room for the chart on a phone.
-        results.variant(name).label.partition(",")[0]: results.quantity(
-            name, 128**3, "launch"
-        )
-        for name in ways
-    },
-    "host time of a call",
-)
-
-# %%
-# .. finding::
+# They differ more in what a call costs Python: for small arrays, that decides.
 #
-#    A call of the ufunc keeps Python for :measured:`maximum[ufunc, 128**3].launch` even on views, and a
-#    call of ``cp.maximum`` for :measured:`maximum[cupy_maximum, 128**3].launch`. The ufunc's kernel needs
-#    only :measured:`maximum[ufunc, 256**3].time` for 256\ :sup:`3` pairs, so with fewer its call decides.
+# .. list-table::
+#    :header-rows: 1
+#
+#    * - made with
+#      - a call keeps Python for
+#    * - ``@vectorize``, on views
+#      - :measured:`maximum[ufunc, 128**3].launch`
+#    * - ``@cuda.jit``, on views
+#      - :measured:`maximum[own_kernel, 128**3].launch`
+#    * - ``cupy.maximum``
+#      - :measured:`maximum[cupy_maximum, 128**3].launch`
+#    * - ``cupy.fuse``
+#      - :measured:`maximum[fused, 128**3].launch`
+#    * - ``ElementwiseKernel``
+#      - :measured:`maximum[elementwise, 128**3].launch`
 
 # %%
-# A kernel of your own, and its block size
-# ----------------------------------------
+# A kernel of your own
+# --------------------
 #
 # This is what the decorator saves you: an index, a guard and a grid.
 #
@@ -245,25 +225,27 @@ own_kernel[(a.size + 255) // 256, 256](a, b, out)
 print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 
 # %%
-# For 512\ :sup:`3` pairs it takes :measured:`maximum[own_kernel, 512**3].time`, and the ufunc takes
-# :measured:`maximum[ufunc, 512**3].time`. The decorator lets the driver choose the size of the blocks,
-# which is 1024 threads here. In blocks of 1024 our kernel takes
-# :measured:`maximum[own_kernel_1024, 512**3].time`. So it is the size of the blocks that makes them
-# differ. :evidence:`variant own_kernel_1024` With blocks of 256, a multiprocessor holds
-# :measured:`maximum[own_kernel, 512**3].counter(occupancy)` of the warps that fit, on average; with blocks of
-# 1024, :measured:`maximum[own_kernel_1024, 512**3].counter(occupancy)`. CuPy starts blocks of 128, and takes
-# :measured:`maximum[cupy_maximum, 512**3].time`.
-# :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows why smaller blocks are not always better.
+# It is faster for one reason: you choose the size of the blocks, here 256 threads, and for the ufunc the
+# driver chooses 1024. In blocks of 1024, our kernel takes as long as the ufunc.
+# :evidence:`variant own_kernel_1024`
+# :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` is on that choice.
+#
+# .. dropdown:: What the counters say
+#
+#    With blocks of 256, a multiprocessor holds :measured:`maximum[own_kernel, 512**3].counter(occupancy)` of
+#    the warps that fit, on average; with blocks of 1024,
+#    :measured:`maximum[own_kernel_1024, 512**3].counter(occupancy)`. For 512\ :sup:`3` pairs the kernel takes
+#    :measured:`maximum[own_kernel, 512**3].time` in blocks of 256 and
+#    :measured:`maximum[own_kernel_1024, 512**3].time` in blocks of 1024.
 
 # %%
-# More work per byte: Kepler's equation
-# -------------------------------------
+# A costly function: Kepler's equation
+# ------------------------------------
 #
 # Kepler's equation says where a planet is when a given part of its year has passed. It is solved in steps,
-# and each step has a sine and a cosine. Per planet the kernel still moves twelve bytes.
+# and each step has a sine and a cosine. Per planet the kernel still moves only twelve bytes.
 #
 # .. rung:: eight_steps
-#    :counter: issue_active
 
 import math
 
@@ -285,7 +267,7 @@ missing = angle - eccentricity * cp.sin(angle) - mean
 print("off by at most", float(cp.abs(missing).max()))
 
 # %%
-# Now the trip pays.
+# Now the trip pays, and more so with pinned memory.
 #
 # .. list-table:: Kepler's equation for 128\ :sup:`3` planets, in eight steps
 #    :header-rows: 1
@@ -294,9 +276,7 @@ print("off by at most", float(cp.abs(missing).max()))
 #      - time
 #    * - NumPy, one thread
 #      - :measured:`kepler[numpy, 128**3].time`
-#    * - NumPy, all threads
-#      - :measured:`kepler[numpy_threads, 128**3].time`
-#    * - A compiled loop, all threads
+#    * - A compiled loop, all threads of the CPU
 #      - :measured:`kepler[cpu_loop, 128**3].time`
 #    * - GPU ufunc, pageable copies
 #      - :measured:`kepler[from_numpy, 128**3].time`
@@ -304,38 +284,44 @@ print("off by at most", float(cp.abs(missing).max()))
 #      - :measured:`kepler[from_pinned, 128**3].time`
 #    * - GPU ufunc, no copies
 #      - :measured:`kepler[eight_steps, 128**3].time`
-#    * - The same with ``sincosf``
-#      - :measured:`kepler[sincos, 128**3].time`
-#    * - A kernel with ``fastmath``
-#      - :measured:`quick[fastmath, 128**3].time`
 #
-# NumPy has :term:`SIMD` sines, but uses one thread. To use all 16 virtual CPUs, we give each of them parts of
-# the arrays, so short that they stay in its cache. The compiled loop uses all CPUs as well. Numba from pip
-# works out one sine at a time, and yet the loop keeps up.
+# What limits it now is the number of instructions. Four steps are enough for these planets, and with them the
+# kernel is :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast.
+# :evidence:`count instructions`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels_cpu
 #    :names: anomaly_numpy, anomaly_numpy_threads, anomaly_part
 #    :fold: Kepler's equation in NumPy, on one thread and on all
 #
-# What limits the kernel itself? It moves few bytes, and it reaches only
-# :measured:`kepler[eight_steps, 128**3].flop_share` of what the ordinary FP32 units can do. But neither a
-# sine nor a division is a single operation. Each of the four schedulers of a multiprocessor can issue one
-# instruction per clock cycle, for a warp, and here they do so in
-# :measured:`kepler[eight_steps, 128**3].counter(issue_active)` of the cycles. So it is the number of
-# instructions that decides. :evidence:`counter issue_active`
+# .. dropdown:: How we know that instructions decide
 #
-# Four steps are enough. With them the warps issue
-# :measured:`kepler[four_steps, 128**3].counter(instructions)` instructions instead of
-# :measured:`kepler[eight_steps, 128**3].counter(instructions)`, and the kernel is
-# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. :evidence:`count instructions`
+#    The kernel moves few bytes, and it reaches only :measured:`kepler[eight_steps, 128**3].flop_share` of
+#    what the ordinary FP32 units can do. But neither a sine nor a division is a single operation. Each of the
+#    four schedulers of a multiprocessor can issue one instruction per clock cycle, for a warp, and here they
+#    do so in :measured:`kepler[eight_steps, 128**3].counter(issue_active)` of the cycles.
+#    :evidence:`counter issue_active` With four steps the warps issue
+#    :measured:`kepler[four_steps, 128**3].counter(instructions)` instructions instead of
+#    :measured:`kepler[eight_steps, 128**3].counter(instructions)`.
 #
-# The count in the figures under a cell is lower: it is read off the machine code, :measured:`in_eight`
-# instructions per planet, which come to :measured:`in_warps` million for all warps. It leaves a side path
-# out. Where a planet is solved already, ``missing`` is zero, and to divide zero takes more instructions. The
-# rest of the warp waits: on average, :measured:`kepler[eight_steps, 128**3].counter(active_lanes)` of 32
-# threads take part in an instruction. Of eight steps a warp takes the side path in
-# :measured:`side_paths_of_eight`, of four in :measured:`side_paths_of_four`, and the instructions left out
-# are in the same proportion. :evidence:`count side_paths`
+#    The count in the figures under the cell is lower: it is read off the machine code, :measured:`in_eight`
+#    instructions per planet, which come to :measured:`in_warps` million for all warps. It leaves a side path
+#    out. Where a planet is solved already, ``missing`` is zero, and to divide zero takes more instructions.
+#    The rest of the warp waits: on average, :measured:`kepler[eight_steps, 128**3].counter(active_lanes)` of
+#    32 threads take part in an instruction. Of eight steps a warp takes the side path in
+#    :measured:`side_paths_of_eight`, of four in :measured:`side_paths_of_four`, and the instructions left out
+#    are in the same proportion. :evidence:`count side_paths`
+#
+#    NumPy on all threads takes :measured:`kepler[numpy_threads, 128**3].time`, if each thread gets parts of
+#    the arrays that stay in its cache.
+#
+# .. dropdown:: Fewer instructions: sincosf and fastmath
+#
+#    ``libdevice.sincosf`` returns sine and cosine together, which share most of their work. With it, the
+#    ufunc is :measured:`kepler[sincos, 128**3].speedup(eight_steps)` as fast. A kernel made by
+#    ``@cuda.jit(fastmath=True)`` goes further and takes :measured:`quick[fastmath, 128**3].time`: it has
+#    approximations of sine, cosine and quotient that take an instruction or a few. The price is precision:
+#    its results are off by up to :measured:`off_fastmath` millionths, and those of the ufunc by up to
+#    :measured:`off_ufunc` millionths. ``@vectorize`` has no such option for the GPU.
 
 # draw: The side path of the division, and the instructions of all warps
 import numpy as np
@@ -366,13 +352,6 @@ _ = gg.fact(
 # .. kernel:: gpuguide.topics.ufuncs.kepler
 #    :names: INSTRUCTIONS, instructions, issued_at_most
 #    :fold: How instructions are counted
-#
-# A step can have fewer instructions, too. ``libdevice.sincosf`` returns sine and cosine together, which share
-# most of their work. With it, the ufunc is :measured:`kepler[sincos, 128**3].speedup(eight_steps)` as fast. A
-# kernel made by ``@cuda.jit(fastmath=True)`` goes further: it has approximations of sine, cosine and quotient
-# that take an instruction or a few. The price is precision: its results are off by up to
-# :measured:`off_fastmath` millionths, and those of the ufunc by up to :measured:`off_ufunc` millionths. So it
-# is checked with four times the tolerance of the others. ``@vectorize`` has no such option for the GPU.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels
 #    :names: sincos, fastmath
@@ -420,16 +399,20 @@ print("GPU: ", distance[:3])
 print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 
 # %%
-# For 128\ :sup:`3` pairs of points it takes :measured:`distance[row_ufunc, 128**3].time`, and a kernel with
-# the same loop takes :measured:`distance[distance_kernel, 128**3].time`.
+# Which one to choose
+# -------------------
+#
+# - ``@vectorize`` or ``@guvectorize`` for a costly function that CuPy lacks, on large arrays;
+# - ``cupy.fuse`` or an ``ElementwiseKernel`` for many short calls on arrays that are on the GPU;
+# - ``@cuda.jit`` for what needs neighbours or :term:`shared memory`, or another size of blocks.
 
 # %%
-# @vectorize, CuPy or @cuda.jit
-# -----------------------------
+# .. remember::
 #
-# - ``@vectorize`` or ``@guvectorize`` for a function that CuPy lacks, on large arrays that are on the GPU;
-# - ``cupy.fuse`` or an ``ElementwiseKernel`` for many short calls;
-# - ``@cuda.jit`` for what needs neighbours or :term:`shared memory`.
+#    - Use ``@vectorize`` for functions that compute much for every number: Kepler's equation gains
+#      :measured:`kepler[from_pinned, 128**3].speedup(cpu_loop)` over all threads of the CPU, copies included.
+#    - Keep arrays on the GPU, and hand the ufunc views that were made once, or it waits at each call.
+#    - For short calls use CuPy's ways: they keep Python for a fraction of the time.
 
 # %%
 # Your turn: three passes in one
@@ -441,6 +424,6 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 # Next
 # ----
 #
-# Onward: :doc:`Grids in 2-D and 3-D </gallery/first_kernels/grids_2d_3d>`, on kernels for matrices.
-# Sideways: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, on why a call keeps Python for
-# so long.
+# Next: :doc:`Matrices: walk along the rows </gallery/first_kernels/grids_2d_3d>`, on kernels for matrices.
+# See also: :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on why a
+# call keeps Python for so long.

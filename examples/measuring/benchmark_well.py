@@ -1,35 +1,60 @@
 """
-Benchmark well
-==============
+Eight mistakes in GPU benchmarks
+================================
 
 In which ways does a benchmark go wrong, and by how much?
 """
 # %%
-# A benchmark that does not wait for the GPU shows :measured:`no_wait_off` the right time, one that counts the
-# first of ten calls :measured:`first_10_off`, one that starts from its own last result
-# :measured:`left_over_off`. None of the eight mistakes on this page raises an error.
-
-# %%
-# .. csv-table:: Eight mistakes and, as number 5, a convention
-#    :header: mistake | wrong / right | what decides how far off it is
-#    :delim: |
+# Wait for the GPU, leave out the first call, put the data back before each call, and take the median of many.
+# A clock that does not wait says :measured:`no_wait` for a kernel that takes
+# :measured:`cold[larger, 2**26].time`; if the first of ten calls counts, their mean is :measured:`first_10`.
 #
-#    1 nobody waits | :measured:`no_wait_off` | launch / work
-#    2 the first of ten calls counts | :measured:`first_10_off` | 1 + compilation / (calls × call)
-#    3 one reading, the slowest of 100 | :measured:`one_reading_off` | what else the host is doing
-#    4 warm instead of cold | :measured:`warm_off` | how much of the data the cache holds
-#    5 the cache was emptied by writing | :measured:`written_off` | what is left to write, we think
-#    6 the data has changed | :measured:`left_over_off` | work that is left / work
-#    7 the GPU has rested | :measured:`rested_off` | clock at work / clock after rest
-#    8 zeros for data | :measured:`zeros_off` | the power limit
-#    9 other work on the GPU, the slowest of 50 | :measured:`slowest_shared_off` | what the others do
+# .. headline:: Seven wrong times, and not one error message
+#
+# .. drawn:: benchmark_well
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#
+#     from gpuguide.charts.style import KERNEL, MUTED, describe
+#
+#     large_s = cold_results.quantity("larger", 2**26, "time").value
+#     small_s, readings = facts["right"].value, facts["readings"].samples
+#     ratios = {
+#         "nobody waits": facts["no_wait"].value / large_s,
+#         "first call counts": facts["first_10"].value / large_s,
+#         "slowest reading": max(readings) / np.median(readings),
+#         "warm, not cold": facts["warm"].value / small_s,
+#         "data has changed": facts["left_over"].value / facts["fresh"].value,
+#         "zeros for data": facts["zeros"].value / facts["random"].value,
+#         "other work": max(facts["shared"].samples) / small_s,
+#     }
+#     for i, (name, ratio) in enumerate(ratios.items()):  # each of one run
+#         ratios[name] = gg.fact(f"dot_{i}", float(ratio), unit="ratio").value
+#     figure, ax = plt.subplots(figsize=(7.2, 3.2))
+#     for row, ratio in enumerate(ratios.values()):
+#         side = 1 if ratio > 1 else -1
+#         ax.plot([1, ratio], [row, row], color=MUTED, linewidth=1)
+#         ax.plot(ratio, row, "o", color=KERNEL)
+#         ax.annotate(f"{ratio**side:.2g}×", (ratio, row), (side * 8, 0), textcoords="offset points",
+#                     ha="left" if side > 0 else "right", va="center")
+#     ax.axvline(1, color=MUTED)
+#     ax.set_xscale("log")
+#     ax.set(xlim=(0.03, 110), ylim=(len(ratios) - 0.5, -0.5), xticks=[])
+#     ax.minorticks_off()
+#     ax.set_yticks(range(len(ratios)), list(ratios))
+#     ax.grid(visible=False)
+#     ax.set_xlabel("too short  ←  →  too long")
+#     words = (f"{name} {ratio:.2g} times" for name, ratio in ratios.items())
+#     describe(ax, f"Wrong time over right time, on a logarithmic axis: {'; '.join(words)}.")
 
 # %%
 # A GPU benchmark without any tools
 # ---------------------------------
 #
-# ``prepare`` brings data and cache into the state in which your program will call. The spinning kernel keeps
-# the GPU busy while the host queues what follows, so that no launch lies between the two events.
+# This function makes none of the mistakes. ``prepare`` brings data and cache into the state in which your
+# program will make the call. The spinning kernel keeps the GPU busy while the host queues what follows, so
+# that no launch lies between the two events.
 
 import cupy as cp
 import numpy as np
@@ -90,14 +115,14 @@ print(f"from {min(right) * 1e6:.1f} to {max(right) * 1e6:.1f} us")
 #    Write ``prepare=call`` in the place of ``prepare=read_other``. The time falls: now the :term:`L2 cache`
 #    holds the data from the call before. That is mistake 4, or the right question, if your program calls so.
 #
+# .. headline:: The first six mistakes are made at a step of this loop, the last three around it
+#
 # .. drawing:: benchmark_well
 #
 #     Steps in boxes. First a call that is not timed. Then, in a loop: put the data back, read other data,
 #     start the clock, call, wait, stop the clock. The way back from the last step says many samples, and
 #     their median. The numbers of six mistakes stand at the steps at which they are made: 2 at the call that
 #     is not timed, 6 at the data, 4 and 5 at reading other data, 1 at waiting, 3 at the way back.
-#
-# The first six are made at a step of this loop. The last three are made around it.
 
 # %%
 
@@ -136,14 +161,12 @@ call_large()
 print(f"{without_waiting(call_large) * 1e6:.1f} us")
 
 # %%
-# The figure above is one reading, which is mistake 3. The median of many is :measured:`no_wait`; the kernel
-# takes :measured:`cold[larger, 2**26].time` for these 2\ :sup:`26` pairs. The launch alone accounts for
-# :measured:`no_wait_explained` of the wrong figure. So the factor is launch / work, and the error goes both
-# ways: for 2\ :sup:`21` pairs the same clock shows :measured:`small_no_wait_off` the right time.
+# It sees the launch alone. For long work its answer is too short, and for a kernel shorter than its launch it
+# is too long. Wait before you stop the clock, as :doc:`Time a GPU </gallery/measuring/how_to_time>` shows.
 #
-# One check needs no clock. Each pair moves twelve bytes, and at the physical peak of the memory all of them
-# take :measured:`least`. The cache can save little of that, since it holds far less than these vectors. A
-# time well below this bound is wrong.
+# One check needs no clock. Each pair moves twelve bytes, and at the peak of the memory all pairs take
+# :measured:`least`. The cache can save little of that, since it holds far less than these vectors. A time
+# well below this bound is wrong.
 
 # %%
 # Mistake 2: compilation inside the clock
@@ -164,22 +187,23 @@ def average(kernel, n):
 print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called before
 
 # %%
-# Ten calls, the first of which compiles, average :measured:`first_10`; ten later ones average
-# :measured:`later`. Compiling takes :measured:`compiler`, once. Each of these is the fastest of fifteen
-# tries, since other work on the host can only make a try longer. So *n* calls show *call + compilation / n*,
-# and the factor is 1 + *compilation / (n × call)*: :measured:`first_10_off` for ten calls,
-# :measured:`first_100_off` for a hundred, and by the formula still :measured:`first_1000_predicted` for a
-# thousand. More calls make the error smaller, but never remove it. Call once before the clock starts.
+# Compiling takes :measured:`compiler`, once, so *n* calls show *call + compilation / n* instead of
+# :measured:`later`: :measured:`first_10` for ten calls, and still :measured:`first_100` for a hundred. More
+# calls make the error smaller, and never remove it. Call once before the clock starts.
+#
+# .. dropdown:: Why these are the fastest of fifteen tries
+#
+#    Other work on the host can only make a try longer. By the formula, even a thousand
+#    calls show :measured:`first_1000_predicted` the right time.
 
 # %%
 # Mistake 3: a single reading
 # ---------------------------
 #
-# Read the host's clock around one call, waiting included, a hundred times. In the newest run the slowest
-# reading is :measured:`one_reading_off` the median and :measured:`readings_apart` the fastest, so two single
-# readings of one kernel can pass for a speed-up. On the GPU's own clock the slowest sample in ``right`` is
-# only :measured:`right_apart` the fastest. Take many samples, and show their median and how far they lie
-# apart. Even medians move from one run to the next: see :doc:`How we measure </method>`.
+# Of a hundred readings of the host's clock around one call, the slowest is :measured:`one_reading_off` the
+# median and :measured:`readings_apart` the fastest. Two single readings of the same kernel can pass for a
+# speed-up. On the GPU's own clock, the slowest sample in ``right`` is :measured:`right_apart` the fastest.
+# Take many samples, and show their median and their range.
 
 # %%
 # Mistake 4, and a convention: the state of the L2 cache
@@ -192,78 +216,73 @@ scratch = cp.empty(2 * cp.cuda.Device().attributes["L2CacheSize"], dtype=cp.uint
 written = benchmark(call, prepare=lambda: scratch.fill(0))
 
 # %%
-# After other data was read the call takes :measured:`right`. Right after the same call it takes
-# :measured:`warm`. A program that has just written its input should be timed :term:`warm`, any other
-# :term:`cold`.
+# After other data was read, the call takes :measured:`right`. Right after the same call, it takes
+# :measured:`warm`. Time it :term:`warm` if your program has just written its input, and :term:`cold`
+# otherwise.
 #
-# The memset of ``fill`` drives old data out of the cache as well, and after it the call takes
-# :measured:`written`. What the memset wrote is only in the cache so far, in :term:`dirty lines <dirty line>`,
-# and we think that the kernel waits until they are in memory. :evidence:`opinion` At most a cache full of
-# them can be left, which takes :measured:`most_dirty` to write; for a long kernel that hardly matters.
+# Number 5 is a convention: many tools empty the cache by writing. After that, the call takes
+# :measured:`written`. We think that it waits until these :term:`dirty lines <dirty line>` are in memory, at
+# most :measured:`most_dirty` for a whole cache. Reading has the opposite bias, as nobody pays for what the
+# kernel itself has left in the cache. Say which of the two you took.
 #
-# This is a convention, and no mistake: many tools empty the cache so. Its bias is the opposite of that of
-# reading. After a memset the kernel pays for what others wrote; after reading, what the kernel itself writes
-# last may still be in the cache when the clock stops, and nobody pays for that. Say which of the two you
-# took.
+# .. dropdown:: Warm and cold at six sizes
+#
+#    .. drawn:: benchmark_well
+#
+#        import matplotlib.pyplot as plt
+#
+#        from gpuguide.charts.marks import draw_ranges
+#        from gpuguide.charts.style import MUTED, SERIES, describe
+#
+#        figure, ax = plt.subplots()
+#        words, ranges = [], []
+#        for results, colour, marker in (
+#            (warm_results, SERIES[1], "o"),
+#            (cold_results, SERIES[0], "s"),
+#        ):
+#            sizes = results.series("larger").sizes
+#            rates = [results.rate("larger", n) for n in sizes]
+#            drawn = [rate.value / 1e12 for rate in rates]
+#            ax.plot(sizes, drawn, color=colour, marker=marker, label=results.cache)
+#            ranges += [(n, rate, colour) for n, rate in zip(sizes, rates, strict=True)]
+#            words.append(
+#                f"{results.cache} from {rates[0]} at {sizes[0]} to {rates[-1]} at {sizes[-1]}"
+#            )
+#        ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physical peak")
+#        ax.set_xscale("log", base=2)
+#        ax.set_xticks([n for n in sizes if n != 2**20])  # too close to 2**21 for both
+#        ax.set(xlabel="elements", ylabel="TB/s, kernel only", ylim=(0, None))
+#        draw_ranges(ax, ranges, scale=1e-12)
+#        ax.legend(loc="lower right")
+#        describe(
+#            ax,
+#            f"TB/s of the kernel larger against elements, and the peak of {facts['peak'].value / 1e12:.2f}: "
+#            f"{'; '.join(words)}.",
+#        )
+#
+#    At 2\ :sup:`21` pairs the kernel moves :measured:`warm[larger, 2**21].rate` warm and
+#    :measured:`cold[larger, 2**21].rate` cold. More than half of that gap is the clock's: warm calls can be
+#    timed many at once, in a :term:`CUDA graph`, and cold ones need two events around each. Between events
+#    the warm call takes :measured:`warm`, as above, and in a graph :measured:`warm[larger, 2**21].time`.
+#
+#    Far beyond the cache, at 2\ :sup:`26`, the rates are :measured:`warm[larger, 2**26].rate` and
+#    :measured:`cold[larger, 2**26].rate`. At 2\ :sup:`24` *warm* is even the slower of the two. We do not
+#    know why.
 
-# draw: The chart of warm and cold
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.marks import draw_ranges
-from gpuguide.charts.style import MUTED, SERIES, describe
-
-gg.fact(
+# draw: What a cache full of dirty lines takes to write
+_ = gg.fact(
     "most_dirty",
     facts["l2_size"].value / ceilings.get("write").value,
     unit="s",
     note="size of the L2 cache / write ceiling",
 )
-figure, ax = plt.subplots()
-words, ranges = [], []
-for results, colour, marker in (
-    (warm_results, SERIES[1], "o"),
-    (cold_results, SERIES[0], "s"),
-):
-    sizes = results.series("larger").sizes
-    rates = [results.rate("larger", n) for n in sizes]
-    drawn = [rate.value / 1e12 for rate in rates]
-    ax.plot(sizes, drawn, color=colour, marker=marker, label=results.cache)
-    ranges += [(n, rate, colour) for n, rate in zip(sizes, rates, strict=True)]
-    words.append(
-        f"{results.cache} from {rates[0]} at {sizes[0]} to {rates[-1]} at {sizes[-1]}"
-    )
-ax.axhline(facts["peak"].value / 1e12, color=MUTED, linestyle="--", label="physical peak")
-ax.set_xscale("log", base=2)
-ax.set_xticks([n for n in sizes if n != 2**20])  # too close to 2**21 for both
-ax.set(xlabel="elements", ylabel="TB/s, kernel only", ylim=(0, None))
-draw_ranges(ax, ranges, scale=1e-12)
-ax.legend(loc="lower right")
-describe(
-    ax,
-    f"TB/s of the kernel larger against elements, and the peak of {facts['peak'].value / 1e12:.2f}: "
-    f"{'; '.join(words)}.",
-)
-
-# %%
-# .. finding::
-#
-#    At 2\ :sup:`21` pairs the kernel moves :measured:`warm[larger, 2**21].rate` warm and
-#    :measured:`cold[larger, 2**21].rate` cold; the physical peak of the memory is :measured:`peak`. At
-#    2\ :sup:`26`, far beyond the cache, the rates are :measured:`warm[larger, 2**26].rate` and
-#    :measured:`cold[larger, 2**26].rate`.
-#
-# At 2\ :sup:`21` more than half of the gap is the clock's. Warm calls can be timed many at once, in a
-# :term:`CUDA graph`; cold ones need two events around each. The warm call takes
-# :measured:`warm[larger, 2**21].time` in a graph, :measured:`warm` between events, as above, and the cold
-# call :measured:`cold[larger, 2**21].time`. At 2\ :sup:`24` *warm* is even the slower of the two, with
-# :measured:`warm[larger, 2**24].time` against :measured:`cold[larger, 2**24].time`. We do not know why.
 
 # %%
 # Mistake 6: data that the last call has changed
 # ----------------------------------------------
 #
 # This kernel improves guesses of square roots in place, by Newton's method. How long it takes depends on the
-# guesses, and afterwards they are good.
+# guesses, and after a call they are good.
 #
 # .. kernel:: gpuguide.topics.benchmark_well.kernels
 #    :names: CLOSE, MOST_STEPS, newton
@@ -290,22 +309,23 @@ print("GPU:", guess[:2], "  NumPy:", np.sqrt(number[:2].get()))
 
 # %%
 # With the guesses put back before each call, the kernel takes :measured:`fresh` and makes
-# :measured:`steps_far` steps on average. Without that it takes :measured:`left_over`: the second call finds
-# roots, and makes :measured:`steps_again`. Starting from roots on purpose takes :measured:`on_roots`,
-# :measured:`left_over_explained` of that time. Sorting what is sorted already is this mistake, too.
+# :measured:`steps_far` steps on average. Without that, the second call finds roots, and takes
+# :measured:`left_over`. Sorting what is sorted already is this mistake, too. Put the data back, outside the
+# clock.
 
 # %%
 # Mistake 7: clock rates
 # ----------------------
 #
-# A GPU may lower its clock when it has nothing to do, when it is hot, or at its power limit. The driver says
-# which, while the benchmark runs. The last column holds flags, which ``nvidia-smi -q -d PERFORMANCE`` puts
-# into words.
+# A GPU may lower its clock when it has nothing to do, when it is hot, or at its power limit. Ask the driver
+# while the benchmark runs:
 #
 # .. code-block:: console
 #
 #    $ nvidia-smi -l 1 --format=csv \
 #        --query-gpu=clocks.sm,power.draw,temperature.gpu,clocks_event_reasons.active
+#
+# The last column holds flags, which ``nvidia-smi -q -d PERFORMANCE`` puts into words.
 
 from time import sleep
 
@@ -319,22 +339,17 @@ def rest():
 rested = benchmark(improve, prepare=rest, n_samples=3)
 
 # %%
-# The highest clock of this GPU is :measured:`clock_highest`. After the rest the driver reports
-# :measured:`clock_rested`, and ``newton`` takes :measured:`rested`. Amid work it reports
-# :measured:`clock_working`, and ``newton`` takes as long. So for this work the GPU keeps its clock, and the
-# rest does no harm. At the power limit it does: after a rest, FP16 products of random numbers begin at
-# :measured:`know_your_gpu:burst_fp16_tensor`, and in the end, with the clock at
-# :measured:`know_your_gpu:clock_fp16_tensor`, they run at
-# :measured:`know_your_gpu:sustained_fp16_tensor`; see
-# :doc:`Know your GPU </gallery/measuring/know_your_gpu>`. Read the clock while you measure, and where it
-# moves, keep the GPU busy before the first sample. Only an administrator can fix the clock, and the figures
-# are then not those of a GPU that is left to itself.
+# This GPU keeps its clock of :measured:`clock_highest` after a rest, and ``newton`` takes
+# :measured:`rested`, the same as amid work. At the power limit it does not: products in FP16 begin at
+# :measured:`know_your_gpu:burst_fp16_tensor` and go on at :measured:`know_your_gpu:sustained_fp16_tensor`, as
+# :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>` shows. Where the clock moves, keep the
+# GPU busy before the first sample.
 
 # %%
 # Mistake 8: zeros for data
 # -------------------------
 #
-# Which numbers a matrix product multiplies makes no difference to its instructions. But it can change how
+# The numbers that a matrix product multiplies make no difference to its instructions. But they can change how
 # much power the GPU draws.
 
 matrix = cp.random.standard_normal((8192, 8192), dtype=cp.float32).astype(cp.float16)
@@ -353,18 +368,22 @@ def queue_products(x, n=1000):
 
 
 # %%
-# In the second half of such a queue a product takes :measured:`random` with random numbers, at
-# :measured:`power_random` and :measured:`clock_random`. With zeros it takes :measured:`zeros`, at
-# :measured:`power_zeros` and :measured:`clock_zeros`. Power and clock are single readings. The board may draw
-# :measured:`power_limit`. The driver's reason for the lower clock is, with random numbers:
-# :measured:`held_random`; with zeros: :measured:`held_zeros`. We do not know why it says so at half the
-# power. Benchmark on data like your own, and for as long as your program runs.
+# A product of random numbers takes :measured:`random` at :measured:`power_random`, and one of zeros
+# :measured:`zeros` at :measured:`power_zeros`. Benchmark on data like your own, and for as long as your
+# program runs.
+#
+# .. dropdown:: Clock and power limit
+#
+#    The times are those of the second half of the queue. The board may draw :measured:`power_limit`. The
+#    clock is :measured:`clock_random` with random numbers and :measured:`clock_zeros` with zeros, and the
+#    driver's reasons for the lower clock are :measured:`held_random` and :measured:`held_zeros`. We do not
+#    know why it gives one with zeros. Power and clock are single readings.
 
 # %%
 # Mistake 9: other work on the same GPU
 # -------------------------------------
 #
-# Here another :term:`stream` reads a gigabyte again and again while the call is timed.
+# Another :term:`stream` reads a gigabyte again and again while the call is timed.
 
 tenant = cp.cuda.Stream(non_blocking=True)
 
@@ -380,10 +399,9 @@ def beside_a_tenant():
 shared = benchmark(call, prepare=beside_a_tenant)
 
 # %%
-# In the newest run the fifty calls take from :measured:`fastest_shared` to :measured:`slowest_shared` instead
-# of :measured:`right`, and nothing in their own code shows why. Without NVIDIA's multi-process service, two
-# processes take turns on the GPU. We have not measured that. ``nvidia-smi`` lists the processes on the GPU;
-# inside a container the list may be empty. Programs that share the *host* make launches slow.
+# The slowest of the fifty calls now takes :measured:`slowest_shared` instead of :measured:`right`, and
+# nothing in its own code shows why. Look at ``nvidia-smi``, which lists the processes on the GPU; inside a
+# container the list may be empty. Programs that share the *host* make launches slow.
 
 # %%
 
@@ -495,77 +513,37 @@ gg.fact("clock_highest", gpu.sm_clock_hz, unit="Hz", note="as the driver gives i
 _ = gg.fact("power_limit", gpu.power_limit_w, unit="W", note="as the driver gives it")
 
 # %%
-# Result: which mistakes look plausible
-# -------------------------------------
 
 # draw
-from gpuguide.charts.shapes import plot_ratios
+# Only the newest run keeps single samples.
+gg.fact("slowest_shared", max(facts["shared"].samples), unit="s", note="of fifty")
+readings, right = facts["readings"].samples, facts["right"].samples
+slowest = max(readings) / float(np.median(readings))
+gg.fact("one_reading_off", slowest, unit="ratio", note="slowest / median")
+for name, taken in (("readings", readings), ("right", right)):
+    apart = max(taken) / min(taken)
+    gg.fact(f"{name}_apart", apart, unit="ratio", note="slowest / fastest")
 
-large_s = cold_results.quantity("larger", 2**26, "time").value
-small_s, fresh_s = facts["right"].value, facts["fresh"].value
-gg.fact("steps_again", round(facts["steps_left"].value), unit="1", note="steps, rounded")
-
-
-def wrong_by_right(mistakes):
-    return {
-        label: gg.fact(
-            f"{name}_off", facts[name].value / right_s, unit="ratio", note="wrong / right"
-        )
-        for label, (name, right_s) in mistakes.items()
-    }
-
-
-dots = wrong_by_right(
-    {
-        "1 nobody waits": ("no_wait", large_s),
-        "2 first call counts": ("first_10", large_s),
-        "4 warm, not cold": ("warm", small_s),
-        "5 emptied by writing": ("written", small_s),
-        "6 data has changed": ("left_over", fresh_s),
-        "7 GPU has rested": ("rested", fresh_s),
-        "8 zeros for data": ("zeros", facts["random"].value),
-    }
-)
-# Only the newest run keeps single samples, so what follows is of that run.
-of_one, beside = facts["readings"].samples, facts["shared"].samples
-gg.fact("one_reading", max(of_one), unit="s", note="the slowest of a hundred")
-gg.fact("slowest_shared", max(beside), unit="s", note="of fifty")
-gg.fact("fastest_shared", min(beside), unit="s", note="of fifty")
-dots |= wrong_by_right(
-    {
-        "3 slowest reading": ("one_reading", float(np.median(of_one))),
-        "9 other work, slowest": ("slowest_shared", small_s),
-    }
-)
-_ = plot_ratios(dict(sorted(dots.items())), "wrong / right")
-
-# %%
-# .. finding::
-#
-#    Mistakes 1, 2, 6 and 9 are far off, with :measured:`no_wait_off`, :measured:`first_10_off`,
-#    :measured:`left_over_off` and :measured:`slowest_shared_off` the right time. The figures of 4 and 8
-#    look plausible, with :measured:`warm_off` and :measured:`zeros_off`.
-
-# draw
-gg.claim(roots_results, "square_root", faster_than="newton", at=2**22)
-gg.claim(cold_results, "larger", share_at_least=0.7, at=2**26)
 later, compiler = facts["later"].value, facts["compiler"].value
-gg.fact("small_no_wait_off", facts["small_no_wait"].value / small_s, unit="ratio")
-gg.fact("first_100_off", facts["first_100"].value / large_s, unit="ratio")
 gg.fact(
     "first_1000_predicted",
     1 + compiler / (1000 * later),
     unit="ratio",
     note="by the formula",
 )
-gg.explained("no_wait_explained", [facts["launch_alone"].value], facts["no_wait"].value)
 for n in (10, 100):
     gg.explained(f"first_{n}_explained", [compiler / n, later], facts[f"first_{n}"].value)
+gg.explained("no_wait_explained", [facts["launch_alone"].value], facts["no_wait"].value)
 gg.explained("left_over_explained", [facts["on_roots"].value], facts["left_over"].value)
-for name in ("readings", "right"):
-    taken = facts[name].samples
-    apart = max(taken) / min(taken)
-    gg.fact(f"{name}_apart", apart, unit="ratio", note="slowest / fastest")
+gg.claim(roots_results, "square_root", faster_than="newton", at=2**22)
+gg.claim(cold_results, "larger", share_at_least=0.7, at=2**26)
+
+# %%
+# .. remember::
+#
+#    - Call once before the clock starts, put the data back before each call, and wait before the clock stops.
+#    - Take the median of many samples, on data like your own, for as long as your program runs.
+#    - Divide the bytes that must move by the peak of the memory: a time well below that is wrong.
 
 # %%
 # Your turn: is the result right?
@@ -580,6 +558,6 @@ for name in ("readings", "right"):
 # Next
 # ----
 #
-# Onward: :doc:`Maximum on the CPU </gallery/compiled_cpu/maximum_cpu>` gives the other side of a comparison
-# the same care. Sideways: :doc:`How to time a GPU </gallery/measuring/how_to_time>` says which clock answers
-# which question.
+# Next: :doc:`Make the CPU fast before you compare </gallery/compiled_cpu/maximum_cpu>`, which gives the other
+# side of a comparison the same care. See also: :doc:`Time a GPU </gallery/measuring/how_to_time>`, on the
+# clock that answers your question.

@@ -6,14 +6,36 @@ Which clock says how long your GPU code takes?
 """
 # %%
 # Wait for the GPU before you start the clock, and again before you stop it. A clock that does not wait sees
-# the launch and nothing of the work: for a kernel on 2\ :sup:`26` numbers it says :measured:`large_launch`,
-# when the work takes :measured:`large_end_to_end`.
+# only the launch: for a kernel on 2\ :sup:`26` numbers it says :measured:`not_waiting`, while the work takes
+# :measured:`waiting`.
+#
+# .. headline:: A clock that does not wait shows the same time for any amount of work
+#
+# .. drawn:: how_to_time
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import KERNELS, describe
+#
+#     sizes, (launch, waited) = arrays["curve_sizes"], 1e6 * arrays["curves"].T
+#     figure, ax = plt.subplots(figsize=(7.2, 3.2))
+#     for times, colour, words in (
+#         (waited, KERNELS[0], "the clock waits"),
+#         (launch, KERNELS[1], "it does not"),
+#     ):
+#         ax.plot(sizes, times, "o-", color=colour)
+#         ax.annotate(words, (sizes[-1], times[-1]), (-9, 9), textcoords="offset points",
+#                     color=colour, ha="right")
+#     ax.set_xscale("log", base=2)
+#     ax.set(xlabel="numbers", ylabel="time (us)", ylim=(0, 1.1 * max(waited)))
+#     describe(ax, f"Time of one call against numbers: a clock that waits goes from {waited[0]:.0f} to "
+#              f"{waited[-1]:.0f} microseconds, one that does not from {launch[0]:.0f} to {launch[-1]:.0f}.")
 
 # %%
 # Wait, time, wait: four lines around the call
 # --------------------------------------------
 #
-# Put your own work into ``call``.
+# Put your own work into ``call``. Its first call compiles the kernel, so it is made before the clock starts.
 
 from time import perf_counter
 
@@ -52,10 +74,11 @@ print(f"{taken * 1e6:.0f} us for {out[:4]}")
 # %%
 # .. try-it::
 #
-#    Leave out the second ``synchronize()``.
-
-# %%
-# Take the median of twenty.
+#    Leave out the second ``synchronize()``: the time falls to that of the launch. Then write ``2**24``, with
+#    the line and without it. A time that does not shrink with the data is the time of a launch.
+#
+# Other programs may hold up the host at any moment. Time the call twenty times, take the median, and look at
+# the range: it says how far you can trust the median.
 
 
 def time_call(call, repeat=20):
@@ -77,6 +100,38 @@ print(f"median {np.median(us):.0f} us, from {us.min():.0f} to {us.max():.0f} us"
 # %%
 # Which clock to use
 # ------------------
+#
+# **Time a program with these four lines, and a kernel with** ``gg.benchmark(call)``. Without this package,
+# ``cupyx.profiler.benchmark`` is right for a kernel that runs for :rule:`1 ms` or longer.
+# The sections below explain the other clocks.
+#
+# .. list-table:: Four clocks for one kernel
+#    :header-rows: 1
+#
+#    * - clock
+#      - 65 536 numbers
+#      - 2\ :sup:`26` numbers
+#      - right for
+#    * - wait, time, wait
+#      - :measured:`small_end_to_end`
+#      - :measured:`large_end_to_end`
+#      - what a user waits for
+#    * - two CUDA events around the launch
+#      - :measured:`small_events`
+#      - :measured:`large_events`
+#      - long work on the GPU
+#    * - the events behind a delay
+#      - :measured:`small_gpu`
+#      - :measured:`large_gpu`
+#      - one kernel
+#    * - many calls in a CUDA graph
+#      - :measured:`add_one[add_one, 65536].time`
+#      - :measured:`add_one[add_one, 2**26].time`
+#      - one of many short kernels
+#
+# ``gg.benchmark`` takes the clocks that fit, repeats until the samples agree, and prints a floor beside each:
+# the time of an empty kernel. It takes any function, as in ``gg.benchmark(cp.linalg.qr, matrix)``. It does
+# not check results.
 
 import gpuguide as gg
 from cupyx.profiler import benchmark
@@ -88,6 +143,20 @@ print(gg.benchmark(call))
 # %%
 # Without synchronising, a clock sees the launch
 # ----------------------------------------------
+#
+# A kernel launch is :term:`asynchronous`. Python puts a request into a queue, the :term:`stream`, and goes on
+# while the GPU works through the queue in its own time. To wait until the queue is empty is to
+# :term:`synchronise`.
+#
+# .. headline:: Python is free long before the kernel ends
+#
+# .. drawing:: how_to_time
+#
+#     Two lanes of time. On the host lane a launch, then time free for other work, then waiting. On the device
+#     lane the kernel starts after the launch and ends when the host has waited. Reading the clock without
+#     waiting spans the launch only.
+#
+# In a longer program the missing time does not vanish. It lands on a later line, which then gets the blame.
 
 # wrong: no clock waits, so the time of the products lands on the line after them
 a = cp.ones((2048, 2048), dtype=cp.float32)
@@ -111,8 +180,14 @@ print(f"eight products  {(queued - begin) * 1e3:6.2f} ms")
 print(f"one number back {(fetched - queued) * 1e3:6.2f} ms")
 
 # %%
+# The products seem to take :measured:`plain_products`, and fetching one number :measured:`plain_fetch`. But
+# ``float`` has to wait until all eight products are done. The cure is to wait at the end of every step.
+
+# %%
 # A timer for the named steps of a program
 # ----------------------------------------
+#
+# This timer waits where a step begins and where it ends. If a name is used again, its times are added up.
 
 from contextlib import contextmanager
 
@@ -137,8 +212,16 @@ for name, total in seconds.items():
     print(f"{name:15} {total * 1e3:6.2f} ms")
 
 # %%
+# Now each line has its own time: :measured:`step_products` for the products, :measured:`step_fetch` for the
+# number. Waiting has a price, as host and GPU no longer work at the same time. Take the timer out again when
+# you have your answer.
+
+# %%
 # Keep compilation out of the clock
 # ---------------------------------
+#
+# Numba compiles a kernel when it is called for the first time. If that call is among those that are timed,
+# the mean is wrong for the first call and for all others.
 
 # wrong: the first of the five calls compiles
 new_kernel = cuda.jit(add_one.py_func)  # one that was never called
@@ -153,8 +236,17 @@ print("five calls:", ", ".join(f"{ms:.2f}" for ms in times), "ms")
 print(f"their mean: {np.mean(times):.2f} ms")
 
 # %%
+# The cure is one call before the clock starts. If the first call is what you want to know, time it alone in a
+# fresh process, as :doc:`First kernel </gallery/first_kernels/first_kernel>` does.
+
+# %%
 # A short kernel: events behind a delay
 # -------------------------------------
+#
+# A :term:`CUDA event <event>` is a mark in the stream, at which the GPU itself notes the time. Around a bare
+# launch, the GPU reaches the first mark at once, and then waits while Python still prepares the launch. A
+# :term:`delay kernel` in front keeps the GPU busy until everything is queued. This one, in CUDA C++, only
+# spins:
 
 spin_source = r"""
 extern "C" __global__ void spin() {  // keeps the GPU busy for a million clock cycles
@@ -360,8 +452,23 @@ if (defences := host_remedies.defences()) is not None:
     gg.fact("host_defences", defences, unit="1")
 
 # %%
+# Without the delay, the launch is part of the time: :measured:`small_events` instead of
+# :measured:`small_gpu`. ``cupyx.profiler.benchmark`` has no delay either and says
+# :measured:`small_benchmark`. For work of :rule:`1 ms` or more that hardly matters.
+
+# %%
 # The floor: a kernel that does nothing takes time
 # ------------------------------------------------
+#
+# Not all of the remaining time is work. An empty kernel on the same grid takes
+# :measured:`small_gpu_nothing` behind a delay. With many calls in one :term:`CUDA graph`, it takes
+# :measured:`small_floor`, and ``add_one`` :measured:`add_one[add_one, 65536].time`. So a kernel has two right
+# times, one alone and one among many.
+#
+# If your time is close to the floor, it says little about your code. Time more data, or name the floor beside
+# it.
+#
+# .. headline:: With little data, you mostly time an empty kernel
 
 # draw
 from gpuguide.charts.style import MUTED, describe
@@ -388,12 +495,31 @@ describe(
 )
 
 # %%
+# .. dropdown:: Do not subtract the floor
+#
+#    For 2\ :sup:`26` numbers the empty kernel has to start 262 144 blocks and takes :measured:`large_floor`,
+#    ``add_one`` :measured:`add_one[add_one, 2**26].time`. But ``add_one`` reaches
+#    :measured:`add_one[add_one, 2**26].share` of what the memory can do. It could not if the time of the
+#    empty kernel came on top of reading and writing: most blocks start while others work.
+#    :doc:`How we measure </method>` says when the guide uses a graph.
+
+# %%
+# .. remember::
+#
+#    - Call ``cp.cuda.Device().synchronize()`` before you start the clock and before you stop it. Without it,
+#      a kernel of :measured:`waiting` seems to take :measured:`not_waiting`.
+#    - Make one call that is not timed, then take the median of twenty.
+#    - Time a kernel with ``gg.benchmark(call)``, and distrust a time close to the floor beside it.
+
+# %%
 # Your turn: mend a benchmark
 # ---------------------------
 #
 # .. exercise:: lying_benchmark
 
 # draw
+for name, seconds in zip(("not_waiting", "waiting"), arrays["curves"][-1], strict=True):
+    gg.fact(name, float(seconds), unit="s", note="median of twenty, 2^26 numbers")
 gg.claim(qr, "cupy", faster_than="numpy", at=512**2, by=5)
 gg.claim(results, "add_one", share_at_least=0.8, at=2**26)
 for name in ("collector_off", "pinned", "warmed", "all_three"):
@@ -404,4 +530,6 @@ for name in ("collector_off", "pinned", "warmed", "all_three"):
 # Next
 # ----
 #
-# Next: x
+# Next: :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>`, on how fast a kernel can be at
+# best. See also: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, which takes the launch
+# apart.

@@ -1,43 +1,56 @@
 """
-Memory pools
-============
+When GPU memory runs out
+========================
 
 Where does the GPU's memory go, and what can you do when it runs out?
 """
 # %%
-# Arithmetic on an array of :measured:`cube_bytes` takes :measured:`ways_new_arrays` with new arrays, and
-# CuPy's pool of memory then holds :measured:`most_held`. In place it takes as long, and no further memory; in
-# chunks, :measured:`chunks_16777216` and :measured:`needed_at_2_24` more.
+# Write results over arrays that you no longer need. ``x *= 3`` takes no memory beside ``x``; ``x = x * 3``
+# takes as much again, here :measured:`cube_bytes`, and is no faster. Where you cannot work in place, work in
+# chunks, which need :measured:`needed_at_2_24` here and hardly any more time.
 #
-# .. list-table:: A cube of 1024 × 1024 × 1024 numbers tripled and squared, until the result is there
-#    :header-rows: 1
+# .. headline:: In place takes the same time, and half the memory
 #
-#    * - way
-#      - time
-#      - memory beside the cube
-#    * - ``x = x * 3; x = x * x``, no pool
-#      - :measured:`ways_no_pool`
-#      - another cube, given back each time
-#    * - ``x = x * 3; x = x * x``
-#      - :measured:`ways_new_arrays`
-#      - another cube, kept by the pool
-#    * - the same, 2\ :sup:`24` numbers at a time
-#      - :measured:`chunks_16777216`
-#      - :measured:`needed_at_2_24`
-#    * - ``x *= 3; x *= x``
-#      - :measured:`ways_in_place`
-#      - none
-#    * - both steps in one pass, with a kernel
-#      - :measured:`ways_one_kernel`
-#      - none
+# .. drawn:: memory_pools
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CUPY, INK, describe, style
+#
+#     cube = arrays["counters"][1, 0]
+#     beside = {float(n): needed for n, _, needed in arrays["chunks"]}
+#     rows = {
+#         "x = x * 3; x = x * x": (cube, "ways_new_arrays"),
+#         "the same in chunks of 134 MB": (beside[2**24], "chunks_16777216"),
+#         "x *= 3; x *= x": (0, "ways_in_place"),
+#     }
+#     with style():
+#         ax = plt.subplots(figsize=(6.4, 2.2))[1]
+#         for row, (name, (extra, fact)) in enumerate(rows.items()):
+#             ax.barh(row, cube / 1e9, color=CUPY, height=0.46)
+#             ax.barh(row, extra / 1e9, left=cube / 1e9, color=CUPY, alpha=0.4, height=0.46)
+#             ax.text(0, row - 0.3, name, va="bottom", color=INK, fontsize=11)
+#             ends = f"{(cube + extra) / 1e9:.3g} GB, {facts[fact].shown}"
+#             at = (cube + extra) / 1e9 + 0.2
+#             ax.text(at, row, ends, va="center", color=INK, weight="bold")
+#         ax.set(xlim=(0, 3 * cube / 1e9), ylim=(len(rows) - 0.6, -0.75))
+#         ax.axis("off")
+#         words = "; ".join(
+#             f"{name}: {(cube + extra) / 1e9:.3g} GB, {facts[fact].shown}"
+#             for name, (extra, fact) in rows.items()
+#         )
+#         describe(
+#             ax,
+#             f"Bars of the memory that the pool holds; the pale part comes beside the array. {words}.",
+#         )
 
 # %%
-# Used and held: the two counters of CuPy's pool
-# ----------------------------------------------
+# See what is used and what is held
+# ---------------------------------
 #
-# CuPy asks the driver for memory as rarely as it can. When no name is left for an array, its memory goes back
-# to a pool, and the next array that fits gets it from there. So there are two numbers: the bytes that arrays
-# use, and the bytes that the pool holds.
+# When no name is left for an array, CuPy does not give its memory back to the driver. It keeps it in a pool,
+# from which the next array that fits is made. Two counters therefore say where the memory is: the bytes that
+# arrays *use*, and the bytes that the pool *holds*.
 
 import cupy as cp
 
@@ -70,15 +83,16 @@ show("free_all_blocks()")
 #    Write ``first = x[:3]`` above ``del x, z``, and run the cell in a fresh process. Now 80 MB stay in use,
 #    and ``free_all_blocks`` cannot give them back: a view of three numbers keeps all ten million alive.
 #
-# After ``del y`` nothing uses that memory, but the pool still holds it, and ``z`` gets it. To every other
-# program, and to ``nvidia-smi``, it is taken. ``free_all_blocks`` gives back what no array uses. You rarely
-# need it: only before you hand the GPU to another library, or after a step that took far more than the rest.
+# After ``del y`` nothing uses that memory, but the pool still holds it, and ``z`` gets it. For every other
+# program, and for ``nvidia-smi``, it is taken. ``free_all_blocks`` gives back what no array uses. You rarely
+# need it: before another library needs the GPU, or after a step that took far more memory than the rest.
 
 # %%
-# In-place arithmetic on 8.6 GB, step by step
-# -------------------------------------------
+# Work in place
+# -------------
 #
-# Now with a large array, a cube of 1024 × 1024 × 1024 numbers in float64. If two of them do not fit into the
+# Where an array fills much of the GPU, another one does not fit. This cube of 1024 × 1024 × 1024 numbers in
+# float64 is tripled and squared twice, first in place, then with new arrays. If two cubes do not fit into the
 # free memory, the cell takes a smaller one.
 
 edge = 1024 if cp.cuda.Device().mem_info[0] > 20e9 else 256
@@ -109,54 +123,21 @@ _ = gg.keep("counters", seen[-8:])
 
 # %%
 
-# draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import INK, MUTED, SERIES, describe, style
-
-steps = ["before", "x = random", "x *= 3; x *= x", "x = x * 3", "x = x * x"]
-steps += ["free_all_blocks()", "del x", "free_all_blocks()"]
-used, held = arrays["counters"].T / 1e9
-rows = range(len(steps))
-with style():
-    ax = plt.subplots(figsize=(6.4, 3.6))[1]
-    ax.barh(rows, held, height=0.62, color=MUTED, alpha=0.35, label="held by the pool")
-    ax.barh(rows, used, height=0.3, color=SERIES[0], label="used by arrays")
-    for row in rows:
-        ax.text(
-            held[row] + 0.2,
-            row,
-            f"{used[row]:.1f} of {held[row]:.1f}",
-            va="center",
-            color=INK,
-        )
-    ax.set_yticks(rows, steps)
-    ax.invert_yaxis()
-    ax.grid(visible=False, axis="y")
-    ax.set(xlim=(0, 1.3 * max(held.max(), 0.1)), xlabel="GB after the step")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderpad=0)
-    words = "; ".join(
-        f"{step}: {u:.1f} used, {h:.1f} held"
-        for step, u, h in zip(steps, used, held, strict=True)
-    )
-    describe(
-        ax, f"Bars of the GB that arrays use and the pool holds after each step. {words}."
-    )
+# draw: What one cube takes, and the most that the pool held
 cube, most = arrays["counters"][1, 0], arrays["counters"][:, 1].max()
 gg.fact("cube_bytes", float(cube), unit="B", note="what one cube takes")
 _ = gg.fact("most_held", float(most), unit="B", note="the most that the pool held")
 
 # %%
-# .. finding::
-#
-#    In place the pool holds one cube. ``x = x * 3`` needs the old and the new one at the same time. The pool
-#    comes to hold :measured:`most_held`, and keeps it until ``free_all_blocks``.
+# In place, the pool never holds more than one cube. ``x = x * 3`` needs the old and the new one at the same
+# time, so the pool grows to :measured:`most_held` and stays there until ``free_all_blocks``.
 
 # %%
-# Out of memory, raised on purpose
-# --------------------------------
+# Read the error, and catch it
+# ----------------------------
 #
-# You need not fill a GPU to see it run out of memory. A limit for the pool raises the same error.
+# You need not fill a GPU to see how it runs out of memory: a limit for the pool raises the same error. Here
+# 1 GB is allowed, and the first step of the arithmetic needs one more array of 0.8 GB.
 
 pool.free_all_blocks()
 pool.set_limit(size=1_000_000_000)
@@ -168,12 +149,18 @@ except cp.cuda.memory.OutOfMemoryError as error:
 
 # %%
 # The message names the array that did not fit, what the pool holds already, and the limit. The error is a
-# ``MemoryError``, and nothing is broken: ``x`` is as it was. If the GPU itself is full, CuPy gives back the
-# memory that nothing uses, and tries again before it raises. At a limit it raises at once, so there
-# ``free_all_blocks`` may help. A limit is also good manners on a GPU that you share:
-# ``pool.set_limit(fraction=0.5)``, or ``CUPY_GPU_MEMORY_LIMIT="50%"`` in the environment.
+# ``MemoryError``, and nothing is broken: ``x`` is as it was, and you can go on with less.
 #
-# The same arithmetic fits if it is done in chunks. A new array is then as small as a chunk.
+# On a GPU that you share, set such a limit yourself, with ``pool.set_limit(fraction=0.5)`` or
+# ``CUPY_GPU_MEMORY_LIMIT="50%"`` in the environment. At a limit, call ``free_all_blocks`` before you try
+# again, for CuPy raises at once; when the GPU itself is full, CuPy does that for you.
+
+# %%
+# Work in chunks
+# --------------
+#
+# Some steps cannot write over their input. Do them on a part of the array at a time, so that each new array
+# is only as large as the part. Under the same limit, the arithmetic now succeeds.
 
 import numpy as np
 
@@ -218,18 +205,21 @@ arithmetic = memory_pools.arithmetic.run()
 pooled = memory_pools.pool.run()
 
 # %%
-# Chunks: less memory, and how small they may be
-# ----------------------------------------------
+# How small may a chunk be? This is the cube again, in chunks of seven sizes.
 #
-# This is the cube of :measured:`cube_bytes` again, in chunks of different sizes.
+# .. headline:: Chunks of 100 MB and more are as fast as working in place
 
 # draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import CUPY, MUTED, describe, style
+
 n, _, needed = arrays["chunks"].T
 # The medians of all runs, as in the text; the array is of the newest run alone.
 milliseconds = [1e3 * facts[f"chunks_{k:.0f}"].value for k in n]
 with style():
-    ax = plt.subplots(figsize=(6.4, 3.4))[1]
-    ax.plot(n, milliseconds, "o-", color=SERIES[0])
+    ax = plt.subplots(figsize=(6.4, 3.2))[1]
+    ax.plot(n, milliseconds, "o-", color=CUPY)
     ax.axhline(1e3 * facts["ways_in_place"].value, ls="--", color=MUTED)
     ax.annotate(
         "in place",
@@ -258,20 +248,16 @@ _ = gg.fact(
 )
 
 # %%
-# .. finding::
-#
-#    In chunks of 2\ :sup:`24` numbers the cube takes :measured:`chunks_16777216` and the pool needs
-#    :measured:`needed_at_2_24` beside it. In chunks of 2\ :sup:`18` it takes :measured:`chunks_262144`.
-#
-# The pool needs two chunks, not one: the old ``tripled`` keeps its name until the new one is made. Small
-# chunks mean many operations, 8 192 of them for the smallest. We think that Python cannot ask for them as
-# fast as the GPU works. :evidence:`opinion`
+# Much smaller chunks are slow. We think that Python cannot launch so many short operations as fast as the GPU
+# ends them. :evidence:`opinion` Reckon with two chunks beside the array: the old ``tripled`` keeps its name,
+# and its memory, until the new one is made.
 
 # %%
-# In place, or a new array for each result
-# ----------------------------------------
+# To save time, save passes
+# -------------------------
 #
-# ``x * 3`` makes a new array for its result; ``x *= 3`` and ``out=`` write the result over an old one.
+# Working in place saves memory. It does not save time, for both forms read and write the same bytes, and a
+# new array from the pool costs next to nothing.
 #
 # .. rung:: in_place
 
@@ -283,71 +269,39 @@ print("CuPy: ", x[:3])
 print("NumPy:", ((3 * x_host) ** 2)[:3])
 
 # %%
-# NumPy, on one thread, takes :measured:`arithmetic[numpy_in_place, 2**25].time` in place for 2\ :sup:`25`
-# numbers, and :measured:`arithmetic[numpy_new, 2**25].time` with new arrays, for which it asks the system for
-# memory each time. :evidence:`variant numpy_in_place` On the GPU both forms read and write the same bytes,
-# and a new array costs next to nothing once the pool has memory for it.
-#
-# .. list-table:: x tripled and squared, 2\ :sup:`25` numbers in float64
-#    :header-rows: 1
-#
-#    * - way
-#      - time
-#      - share of the memory ceiling
-#    * - NumPy, one thread, new arrays
-#      - :measured:`arithmetic[numpy_new, 2**25].time`
-#      -
-#    * - NumPy, one thread, in place
-#      - :measured:`arithmetic[numpy_in_place, 2**25].time`
-#      -
-#    * - NumPy, all threads, in place
-#      - :measured:`arithmetic[numpy_threads, 2**25].time`
-#      -
-#    * - CuPy, new arrays
-#      - :measured:`arithmetic[new_arrays, 2**25].time`
-#      - :measured:`arithmetic[new_arrays, 2**25].share`
-#    * - CuPy, in place
-#      - :measured:`arithmetic[in_place, 2**25].time`
-#      - :measured:`arithmetic[in_place, 2**25].share`
-#    * - CuPy, in place, one kernel
-#      - :measured:`arithmetic[one_kernel, 2**25].time`
-#      - :measured:`arithmetic[one_kernel, 2**25].share`
-#
-# So work in place to save memory. To save time, save passes: a function on the GPU, a :term:`kernel`, that
-# does both steps at once reads and writes each number once instead of twice. :evidence:`variant one_kernel`
+# What saves time is to go through the memory once instead of twice. A function on the GPU, a :term:`kernel`,
+# that does both steps reads and writes each number once. :evidence:`variant one_kernel`
 # :doc:`Ufuncs </gallery/first_kernels/ufuncs>` shows how to make one.
+#
+# .. headline:: One kernel for both steps saves one of two passes
+
+# draw
+from gpuguide.charts.shapes import plot_bars
+
+ax = plot_bars(arithmetic, ["new_arrays", "in_place", "one_kernel"], at=2**25)
+ax.figure.set_size_inches(6.4, 2.2)
+
+# %%
+# For these 2\ :sup:`25` numbers NumPy takes :measured:`arithmetic[numpy_threads, 2**25].time` in place on
+# 16 virtual CPUs. On one thread it takes :measured:`arithmetic[numpy_in_place, 2**25].time` in place, and
+# :measured:`arithmetic[numpy_new, 2**25].time` with new arrays: on the CPU, working in place saves time too.
+# :evidence:`variant numpy_in_place`
 #
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: new_arrays, in_place_threads, triple_square, one_kernel
-#    :fold: New arrays, NumPy's side, and both steps in one kernel
+#    :fold: What is timed: new arrays, NumPy's side, and both steps in one kernel
 #
 # .. results:: arithmetic
 
 # %%
-# With the pool switched off
-# --------------------------
+# Leave the pool on
+# -----------------
 #
-# ``cp.cuda.set_allocator(None)`` switches the pool off. The memory of each array then comes from the driver
-# and goes back to it. The cube at the top takes :measured:`ways_no_pool` in this way, instead of
-# :measured:`ways_new_arrays`. This is what Python pays for one operation with a new array, launch included:
-#
-# .. list-table:: ``x + 1``, until Python goes on
-#    :header-rows: 1
-#
-#    * - bytes of the result
-#      - 8 kB
-#      - 34 MB
-#    * - with the pool
-#      - :measured:`pool[from_pool, 2**10].launch`
-#      - :measured:`pool[from_pool, 2**22].launch`
-#    * - without the pool
-#      - :measured:`pool[from_driver, 2**10].launch`
-#      - :measured:`pool[from_driver, 2**22].launch`
-#
-# For a small array the pool saves little, for a large one most of the time. To give memory back to the
-# driver has another price: Python waits for the GPU, and cannot prepare the next step meanwhile.
-# Switch the pool off for one purpose only, to let a tool such as ``compute-sanitizer`` see
-# each array by itself.
+# ``cp.cuda.set_allocator(None)`` switches the pool off: each array gets its memory from the driver and gives
+# it back there. To make an array of 34 MB then costs Python :measured:`pool[from_driver, 2**22].launch`
+# instead of :measured:`pool[from_pool, 2**22].launch`, launch included, and to give it back, Python waits
+# for the GPU. The cube takes :measured:`ways_no_pool` instead of :measured:`ways_new_arrays`. Switch the pool
+# off for one purpose only: so that a tool such as ``compute-sanitizer`` sees each array by itself.
 #
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: from_pool, from_driver
@@ -362,8 +316,8 @@ gg.claim(arithmetic, "in_place", faster_than="numpy_threads", at=2**25, by=3)
 gg.claim(arithmetic, "numpy_in_place", faster_than="numpy_new", at=2**25, by=1.3)
 
 # %%
-# The pinned pool
-# ---------------
+# Keep pinned arrays
+# ------------------
 #
 # :term:`Pinned memory <pinned memory>` on the host, from which the GPU copies by itself, has a pool of its
 # own. That pool counts no bytes, only its free pieces of memory.
@@ -380,20 +334,19 @@ pinned_pool.free_all_blocks()
 print("freed: ", pinned_pool.n_free_blocks(), "free")
 
 # %%
-# Pinning 67 MB takes :measured:`pinned_from_driver`, and getting them from the pool
-# :measured:`pinned_from_pool`. ``cp.asarray`` uses this pool, too, for it first copies a
-# :term:`pageable <pageable memory>` array into pinned memory. It takes :measured:`asarray_empty_pool` while
-# the pool is empty, and :measured:`asarray_pageable` once there is a piece that fits. ``set`` copies an array
-# that is pinned itself in :measured:`set_pinned`.
+# Pinned memory is slow to get and fast to use. To pin 67 MB takes :measured:`pinned_from_driver`, and to copy
+# as much to the GPU :measured:`set_pinned`. So make pinned arrays once and use them again, instead of calling
+# ``pinned_pool.free_all_blocks`` between copies. ``cp.asarray`` needs the pool as well, for it copies a
+# :term:`pageable <pageable memory>` array into pinned memory first: :measured:`asarray_pageable` if the pool
+# has a piece that fits, :measured:`asarray_empty_pool` if not.
 
 # %%
 # .. remember::
 #
 #    - When memory runs out, work in place (``x *= 3``, ``out=``), which needs none beside the array, or in
-#      chunks.
-#    - Leave the pool on. Python goes on after :measured:`pool[from_pool, 2**22].launch` if 34 MB come from
-#      there, and after :measured:`pool[from_driver, 2**22].launch` if they come from the driver.
-#    - Call ``free_all_blocks`` before another library needs the GPU, and set a limit on a GPU that you share.
+#      chunks of about 100 MB.
+#    - Leave the pool on, and call ``free_all_blocks`` only before another library needs the GPU.
+#    - On a GPU that you share, set a limit. The error that it raises can be caught, and no array is lost.
 
 # %%
 # Your turn: stay within the limit
@@ -405,6 +358,6 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 # Next
 # ----
 #
-# Onward: :doc:`Overlap </gallery/moving_data/overlap>` copies one chunk while the GPU works on another.
-# Sideways: :doc:`Slicing </gallery/moving_data/slicing>`, on views and copies of parts. In trouble:
-# :ref:`symptom-out-of-memory`.
+# Next: :doc:`Overlap </gallery/moving_data/overlap>` copies one chunk while the GPU works on another. See
+# also: :doc:`Slicing </gallery/moving_data/slicing>`, on which parts of an array are views, and
+# :ref:`symptom-out-of-memory` when you are in trouble.

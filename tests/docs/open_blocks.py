@@ -117,7 +117,9 @@ def _kernel_of(rung: str, cell: Cell, page: Page, shown: set[str]) -> str:
 def _kernels(text: str) -> list[Block]:
     blocks = []
     for module, options in _KERNEL.findall(text):
-        if ":fold:" not in options:
+        # A string of CUDA C++ runs from a fold, too: an open cell below may compile it.
+        is_source = all(name.lower().endswith("source") for name in _names(options) or [""])
+        if ":fold:" not in options or is_source:
             source = ModuleSource(LAYOUT.source, module)
             blocks.append(Block(shown_source(source, _names(options) or list(source.names))))
     return blocks
