@@ -13,15 +13,26 @@ At what size does a GPU win, and is copying the data worth it?
 #
 # .. headline:: The GPU wins from a few million numbers on, unless you copy them each time
 #
-# .. drawn:: why_gpu
+# .. choices:: why_gpu
+#    :of: Copies
 #
-#     ax = gg.plot_time(
-#         results,
-#         variants=["cpu_threads", "gpu_threads", "with_copies"],
-#         crossover=("cpu_threads", "gpu_threads"),
-#     )
-#     ax.set_ylim(3e-6, 1)  # room for the words about the crossover
-#     ax.figure.set_size_inches(7.2, 3.4)
+#    .. choice:: pageable
+#
+#       def with_line(*more):
+#           names = ["cpu_threads", "gpu_threads", *more]
+#           ax = gg.plot_time(results, variants=names, crossover=("cpu_threads", "gpu_threads"))
+#           ax.set_ylim(3e-6, 1)  # the same for all, with room for the words about the crossover
+#           ax.figure.set_size_inches(7.2, 3.4)
+#
+#       with_line("with_copies")
+#
+#    .. choice:: pinned
+#
+#       with_line("with_copies_pinned")
+#
+#    .. choice:: none
+#
+#       with_line()
 
 # %%
 # From NumPy to CuPy: one formula
