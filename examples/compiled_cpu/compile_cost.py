@@ -275,4 +275,4 @@ _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 # ----
 #
 # Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. Sideways:
-# :doc:`Benchmark well </gallery/measuring/benchmark_well>`, on more mistakes with a clock.
+# :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on more mistakes with a clock.

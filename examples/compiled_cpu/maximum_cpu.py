@@ -250,5 +250,5 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 # ----
 #
 # Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, on the price of a first call.
-# Sideways: :doc:`Launch sizes </gallery/first_kernels/launch_sizes>`, which takes the same maximum to the
-# GPU.
+# Sideways: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the
+# same maximum to the GPU.

@@ -58,7 +58,7 @@ print({key: told[key] for key in ("shape", "typestr", "strides", "version")})
 #
 # The dictionary is the *CUDA array interface*, and arrays of all four libraries have it. ``view`` is an array
 # of Numba's own at the same address. Make one if you launch many kernels on an array:
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` says what it saves.
+# :doc:`Many short kernels </gallery/first_kernels/launch_overhead>` says what it saves.
 
 # %%
 
@@ -146,9 +146,9 @@ _ = gg.plot_time(
 # A small array is better left where it is: for 8192 numbers CuPy alone takes
 # :measured:`tripled[in_cupy, 2**13].time`, and the way through PyTorch
 # :measured:`tripled[through_torch, 2**13].time`. A large array may go wherever it is served best. PyTorch's
-# product with a number is :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's at
-# 128 MiB, hand-overs included; :doc:`Launch sizes </gallery/first_kernels/launch_sizes>` shows what CuPy's
-# lacks.
+# product with a number is :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's at 128
+# MiB, hand-overs included; :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`
+# shows what CuPy's lacks.
 #
 # .. dropdown:: What each hand-over costs
 #

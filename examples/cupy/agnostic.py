@@ -241,5 +241,5 @@ _ = thumbnail.bars(times, "time for 4 million pixels")
 # Next
 # ----
 #
-# Next: :doc:`Transfers </gallery/moving_data/transfers>`, on what the copies cost. See also:
-# :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.
+# Next: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`, on what the copies cost. See
+# also: :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.

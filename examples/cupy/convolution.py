@@ -467,7 +467,7 @@ _ = thumbnail.picture(photo, "a photo whose right half is blurred", cmap="gray")
 # Next
 # ----
 #
-# Next: :doc:`Random numbers </gallery/cupy/random_numbers>` are made on the GPU itself. See also:
+# Next: :doc:`Random numbers on the GPU </gallery/cupy/random_numbers>` are made on the GPU itself. See also:
 # :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` explains what copies cost.
 #
 # The photo shows Grace Hopper. It was taken for the U.S. Navy, is in the public domain, and comes with

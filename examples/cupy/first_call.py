@@ -213,7 +213,7 @@ print("ready")
 # %%
 # A script that is started for each of a thousand files pays for import and context a thousand times: let one
 # process go through all files. A benchmark, too, makes a first call that it does not time, as
-# :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows.
+# :doc:`Time a GPU </gallery/measuring/how_to_time>` shows.
 
 # %%
 # .. remember::

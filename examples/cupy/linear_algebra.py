@@ -227,7 +227,7 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 #
 # Do not send small products one by one. In a loop of 182 products of 25 by 25 the GPU waits for Python at
 # each call. Stack them instead: one ``cp.matmul`` of two arrays of shape ``(182, 25, 25)`` computes all.
-# :doc:`Launch overhead </gallery/first_kernels/launch_overhead>` shows what a launch costs.
+# :doc:`Many short kernels </gallery/first_kernels/launch_overhead>` shows what a launch costs.
 #
 # .. dropdown:: Operations per second, the price of TF32, and the copies
 #
@@ -395,5 +395,6 @@ _ = thumbnail.bars(times, "time for QR of 1024 rows")
 # Next
 # ----
 #
-# Next: :doc:`Sort and search </gallery/cupy/sort_search>` asks the same question for data without arithmetic.
-# See also: :doc:`Know your GPU </gallery/measuring/know_your_gpu>` measures tensor cores and ordinary units.
+# Next: :doc:`Sort and search on the GPU </gallery/cupy/sort_search>` asks the same question for data without
+# arithmetic. See also: :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>` measures tensor
+# cores and ordinary units.

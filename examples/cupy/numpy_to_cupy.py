@@ -195,7 +195,7 @@ for code in (
 
 # %%
 # Look at ``dtype`` after each step, and convert once, at the start: ``table.astype(cp.float32)``. It always
-# saves memory, and not always time. :doc:`Numba's types </gallery/first_kernels/numba_types>` shows what a
+# saves memory, and not always time. :doc:`Types </gallery/first_kernels/numba_types>` shows what a
 # float64 by mistake costs in a kernel.
 
 # %%

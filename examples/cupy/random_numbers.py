@@ -307,5 +307,5 @@ _ = thumbnail.bars(times, "time for 50 million numbers")
 # ----
 #
 # Next: :doc:`Make first calls fast </gallery/cupy/first_call>`, on why the first line of a program takes so
-# long. See also: :doc:`Data where it is </gallery/moving_data/data_where_it_is>`, on random numbers that
-# never leave the GPU.
+# long. See also: :doc:`Make data where you use them </gallery/moving_data/data_where_it_is>`, on random
+# numbers that never leave the GPU.

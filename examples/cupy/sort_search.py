@@ -194,7 +194,7 @@ plot_dots(
 #      - :measured:`search[search_numpy_threads, 10**6].time`
 #      - :measured:`search[search_cupy, 10**6].time`
 #
-# :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>` is such a search, with kernels that are
+# :doc:`Look-ups </gallery/first_kernels/sparse_lookup>` is such a search, with kernels that are
 # faster still.
 #
 # .. dropdown:: What limits the sort
@@ -246,5 +246,5 @@ _ = thumbnail.bars(times, "time for 17 million numbers")
 # Next
 # ----
 #
-# Next: :doc:`How to time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers. See
-# also: :doc:`A sparse dictionary </gallery/first_kernels/sparse_lookup>`, on kernels that search.
+# Next: :doc:`Time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers. See
+# also: :doc:`Look-ups </gallery/first_kernels/sparse_lookup>`, on kernels that search.

@@ -421,5 +421,5 @@ for kernel, width, elements in (
 # ----
 #
 # Next: :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on what a
-# launch costs Python. See also: :doc:`Know your GPU </gallery/measuring/know_your_gpu>`, on the peak memory
-# speed that these shares refer to.
+# launch costs Python. See also: :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>`, on the
+# peak memory speed that these shares refer to.

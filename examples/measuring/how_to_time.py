@@ -531,5 +531,5 @@ for name in ("collector_off", "pinned", "warmed", "all_three"):
 # ----
 #
 # Next: :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>`, on how fast a kernel can be at
-# best. See also: :doc:`Launch overhead </gallery/first_kernels/launch_overhead>`, which takes the launch
+# best. See also: :doc:`Many short kernels </gallery/first_kernels/launch_overhead>`, which takes the launch
 # apart.

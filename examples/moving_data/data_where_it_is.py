@@ -290,5 +290,5 @@ _ = thumbnail.bars(ways, "time, random numbers included", [CUPY, CUPY])
 # ----
 #
 # Next: :doc:`Slice before or after the copy </gallery/moving_data/slicing>` decides where to cut an array of
-# which you need a part. See also: :doc:`Why a GPU </gallery/start/why_gpu>` has a formula that does more with
-# each number.
+# which you need a part. See also: :doc:`When a GPU pays </gallery/start/why_gpu>` has a formula that does
+# more with each number.

@@ -359,5 +359,5 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 # ----
 #
 # Next: :doc:`Overlap </gallery/moving_data/overlap>` copies one chunk while the GPU works on another. See
-# also: :doc:`Slicing </gallery/moving_data/slicing>`, on which parts of an array are views, and
-# :ref:`symptom-out-of-memory` when you are in trouble.
+# also: :doc:`Slice before or after the copy </gallery/moving_data/slicing>`, on which parts of an array are
+# views, and :ref:`symptom-out-of-memory` when you are in trouble.

@@ -347,6 +347,6 @@ _ = thumbnail.bars(times, "time for 128 MiB there and back")
 # Next
 # ----
 #
-# Next: :doc:`How to time a GPU </gallery/measuring/how_to_time>` shows clocks for work that goes on while
+# Next: :doc:`Time a GPU </gallery/measuring/how_to_time>` shows clocks for work that goes on while
 # Python does something else. See also: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`
 # explains why chunks have to be pinned.

@@ -340,5 +340,6 @@ _ = thumbnail.bars(ways, "time for every second number", [NUMPY, CUPY])
 # Next
 # ----
 #
-# Next: :doc:`Memory pools </gallery/moving_data/memory_pools>` shows where the GPU's memory goes. See also:
-# :doc:`Sort and search </gallery/cupy/sort_search>` has operations that move more data than they compute.
+# Next: :doc:`When GPU memory runs out </gallery/moving_data/memory_pools>` shows where the GPU's memory goes.
+# See also: :doc:`Sort and search on the GPU </gallery/cupy/sort_search>` has operations that move more data
+# than they compute.

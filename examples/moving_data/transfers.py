@@ -345,5 +345,5 @@ _ = thumbnail.bars(times, "time to copy 256 MiB", [CUPY, CUPY])
 # ----
 #
 # Next: :doc:`Make data where you use them </gallery/moving_data/data_where_it_is>` avoids copies altogether.
-# See also: :doc:`How to time a GPU </gallery/measuring/how_to_time>` explains why a clock has to wait for a
+# See also: :doc:`Time a GPU </gallery/measuring/how_to_time>` explains why a clock has to wait for a
 # copy.
