@@ -416,6 +416,17 @@ for kernel, width, elements in (
 #
 # .. exercise:: grid_stride
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "CuPy": "cupy",
+    "256 threads": "larger_blocks",
+    "four elements each": "four_elements",
+}
+times = {label: results.time(name, 2**28) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a maximum")
+
 # %%
 # Next
 # ----
