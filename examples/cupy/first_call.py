@@ -243,5 +243,5 @@ _ = thumbnail.bars(waits, "time to the first result")
 # ----
 #
 # Next: :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, for functions that take arrays of either
-# library. See also: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same question for
-# Numba's compiler.
+# library. See also: :doc:`Pay for compiling only once </gallery/compiled_cpu/compile_cost>`, the same
+# question for Numba's compiler.
