@@ -38,7 +38,7 @@ CPU_SERIES = ("#4a5568", "#6e7787", "#39424f")
 #: One colour for one thing, on all pages.
 NUMPY, CPU, CUPY, KERNEL, LIBRARY = CPU_SERIES[1], CPU_SERIES[2], SERIES[0], SERIES[1], SERIES[3]
 #: Where a chart shows several kernels of one's own, or several steps of one: the first is `KERNEL`.
-KERNELS = (KERNEL, SERIES[4], SERIES[2], SERIES[6], SERIES[7], SERIES[5])
+KERNELS = (KERNEL, SERIES[6], SERIES[2], SERIES[7], SERIES[4], SERIES[5])
 
 #: Light colour -> dark twin. All light colours differ, so that one drawing serves both themes.
 PALETTE = {
