@@ -243,6 +243,14 @@ _ = gg.plot_decomposition(bars)
 #
 # .. exercise:: warm_start
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import CPU
+
+names = {"first call": "njit", "first call, cache=True": "cached", "later call": "later"}
+times = {label: results.time(name, 32**3) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a compiled function", [CPU] * 3)
+
 # %%
 # Next
 # ----

@@ -239,6 +239,13 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 #
 # .. exercise:: fair_comparison
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"Python loop": "python_loop", "compiled": "loops", "all threads": "parallel"}
+times = {label: results.time(name, 64**3) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a maximum")
+
 # %%
 # Next
 # ----

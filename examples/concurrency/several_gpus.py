@@ -492,6 +492,13 @@ gg.claim(through_dask, "in_one_process", faster_than="dask", at=2**35, by=1.5)
 #
 # .. exercise:: halo_exchange
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"1 GPU": "one", "2 GPUs": "two"}
+times = {label: integral.time(name, 2**37) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of an integral")
+
 # %%
 # Next
 # ----

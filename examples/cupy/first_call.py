@@ -233,6 +233,12 @@ print("ready")
 #
 # .. exercise:: warm_start
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+waits = {"cache empty": facts["empty_whole"], "cache filled": facts["filled_whole"]}
+_ = thumbnail.bars(waits, "time to the first result")
+
 # %%
 # Next
 # ----

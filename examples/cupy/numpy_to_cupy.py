@@ -392,6 +392,13 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 #
 # .. exercise:: fill_in_either
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"NumPy": "numpy", "NumPy, all threads": "numpy_threads", "CuPy": "cupy"}
+times = {label: convolve.time(name, 2048**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of np.convolve")
+
 # %%
 # Next
 # ----

@@ -230,6 +230,17 @@ _ = plot_dots(
 #
 # .. exercise:: count_transfers
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "NumPy, all threads": "numpy_threads",
+    "CuPy, pinned copies": "with_copies_pinned",
+    "CuPy": "cupy",
+}
+times = {label: results.time(name, 4096**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for 17 million numbers")
+
 # %%
 # Next
 # ----

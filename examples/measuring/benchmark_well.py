@@ -550,6 +550,17 @@ gg.claim(cold_results, "larger", share_at_least=0.7, at=2**26)
 #
 # .. exercise:: choose_tolerance
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import KERNEL, MUTED
+
+times = {
+    "nobody waits": facts["no_wait"],
+    "timed well": cold_results.time("larger", 2**26),
+    "first call counts": facts["first_100"],
+}
+_ = thumbnail.bars(times, "time of one and the same kernel", [MUTED, KERNEL, MUTED])
+
 # %%
 # Next
 # ----

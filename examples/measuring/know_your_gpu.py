@@ -391,6 +391,16 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 #
 # .. exercise:: grid_arithmetic
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+links = {"over PCIe": "h2d", "in the GPU's memory": "copy"}
+times = {
+    label: float(f"{1e12 / ceilings.get(name).value:.2g}")
+    for label, name in links.items()
+}
+_ = thumbnail.bars(times, "ms to move a gigabyte")
+
 # %%
 # Next
 # ----

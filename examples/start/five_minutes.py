@@ -110,6 +110,14 @@ print("CuPy with copies: ", milliseconds(with_copies))
 #    - Count the copies if the data come from NumPy and go back to it, and leave them out if they stay on the
 #      GPU.
 
+# thumbnail
+import gpuguide as gg
+from gpuguide.charts import thumbnail
+
+qr = gg.load("linear_algebra").studies["qr"]
+times = {"NumPy, all threads": qr.time("numpy", 512**2), "CuPy": qr.time("cupy", 512**2)}
+_ = thumbnail.bars(times, "time for QR of 512 rows")
+
 # %%
 # Next
 # ----

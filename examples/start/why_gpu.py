@@ -12,15 +12,26 @@ At what size does a GPU win, and is copying the data worth it?
 #
 # .. headline:: Beyond a million numbers the GPU wins, unless you copy them each time
 #
-# .. drawn:: why_gpu
+# .. choices:: why_gpu
+#    :of: Copies
 #
-#     ax = gg.plot_time(
-#         results,
-#         variants=["cpu_threads", "gpu_threads", "with_copies"],
-#         crossover=("cpu_threads", "gpu_threads"),
-#     )
-#     ax.set_ylim(3e-6, 1)  # room for the words about the crossover
-#     ax.figure.set_size_inches(7.2, 3.4)
+#    .. choice:: pageable
+#
+#       def with_line(*more):
+#           names = ["cpu_threads", "gpu_threads", *more]
+#           ax = gg.plot_time(results, variants=names, crossover=("cpu_threads", "gpu_threads"))
+#           ax.set_ylim(3e-6, 1)  # the same for all, with room for the words about the crossover
+#           ax.figure.set_size_inches(7.2, 3.4)
+#
+#       with_line("with_copies")
+#
+#    .. choice:: pinned
+#
+#       with_line("with_copies_pinned")
+#
+#    .. choice:: none
+#
+#       with_line()
 
 # %%
 # From NumPy to CuPy: one formula
@@ -262,6 +273,16 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 # once back. Run your answer on any computer, or in a notebook with a GPU.
 #
 # .. exercise:: count_transfers
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+sides = {"CPU": "cpu_threads", "GPU": "gpu_threads", "copies": "with_copies"}
+curves = {
+    label: (results.sizes, [results.time(name, n) for n in results.sizes])
+    for label, name in sides.items()
+}
+_ = thumbnail.lines(curves, "time, by how many numbers")
 
 # %%
 # Next
