@@ -177,9 +177,9 @@ print("NumPy:   ", np.pi)
 # We think that this is the time of Python, which makes its calls for one GPU after the other.
 # :evidence:`opinion`
 #
-# Most programs need no more than this. Read on for what yours needs: `Copy from GPU to GPU`_ if arrays have
-# to move, `Exchange edges between neighbours`_ if parts depend on each other, `Add up an array of each
-# GPU`_ if all need one sum, and `Through Dask`_ for more than one machine.
+# Most programs need no more than this. Read on for what yours needs: *Copy from GPU to GPU* if arrays have
+# to move, *Exchange edges between neighbours* if parts depend on each other, *Add up an array of each
+# GPU* if all need one sum, and *Through Dask* for more than one machine.
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_of, shared
