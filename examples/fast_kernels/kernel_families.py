@@ -109,8 +109,9 @@ print("NumPy:      ", np.add(a_host, b_host)[:3])
 #      - :measured:`first_add_four`
 #
 # The first call, in a fresh process with an empty kernel cache, is mostly compilation. Later calls keep
-# Python busy for :measured:`add[add_ufunc, 2**28].launch` with ``cp.add``, :measured:`add[add_quads,
-# 2**28].launch` with a RawKernel and :measured:`add[add_four, 2**28].launch` with Numba.
+# Python busy for :measured:`add[add_ufunc, 2**28].launch` with ``cp.add``,
+# :measured:`add[add_quads, 2**28].launch` with a RawKernel and :measured:`add[add_four, 2**28].launch` with
+# Numba.
 
 # %%
 
