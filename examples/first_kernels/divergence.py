@@ -226,17 +226,14 @@ gg.claim(results, "in_order", faster_than=["regrouped", "regrouped_often"], at=2
 # A branch with two long sides: group the kinds
 # ---------------------------------------------
 #
-# Where both sides of an ``if`` are long, let the 32 threads of a warp take the same one. In the next kernel,
-# elements are of two kinds, and each kind has a recipe of 128 rounds. The list ``order`` deals them out:
+# Where both sides of an ``if`` are long, let the 32 threads of a warp take the same one. As an example,
+# elements are of two kinds, each with a recipe of 128 rounds, and a list deals them out to threads:
 # **mixed**, as they lie; **by warp**, 32 of one kind, then 32 of the other; or **grouped**, first all of one
 # kind.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: branch
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: shift_recipe, turn_recipe
-#    :fold: The two recipes
+#    :names: branch, shift_recipe, turn_recipe
+#    :fold: The kernel and its two recipes
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: both_sides, group
@@ -415,9 +412,10 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 # When sorting costs more than waiting
 # ------------------------------------
 #
-# A list must be made and read, and the elements that it names may lie apart in memory. To group the two
-# recipes at each call takes :measured:`recipes[group_first, 2**22].time` for four million elements, grouping
-# included, instead of :measured:`recipes[mixed, 2**22].time`. For four thousand it takes
+# Sort at each call only if there are many elements, for the list must be made and read, and what it names may
+# lie apart in memory. Grouping the two recipes pays for four million elements, which take
+# :measured:`recipes[group_first, 2**22].time` with the grouping included, instead of
+# :measured:`recipes[mixed, 2**22].time`. For four thousand it costs time:
 # :measured:`recipes[group_first, 2**12].time` instead of :measured:`recipes[mixed, 2**12].time`.
 #
 # Look for divergence in long loops first. We think that a kernel that waits for memory most of the time

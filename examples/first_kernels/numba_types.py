@@ -138,8 +138,8 @@ show(rounded_steps)
 #    doses, with four instructions each, and loops over them; with Python floats it wrote out all 128.
 
 # %%
-# Convert every constant: one left over spoils all
-# ------------------------------------------------
+# One constant left over spoils all
+# ---------------------------------
 #
 # A variable has one type in the whole kernel. If the formula is clean and only the start is a Python ``0.0``,
 # ``x`` is ``float64`` on all lines, and the kernel is as slow as the first.
