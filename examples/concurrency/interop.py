@@ -5,10 +5,10 @@ Share arrays between GPU libraries
 How do CuPy, Numba, PyTorch and JAX work on one array without a copy?
 """
 # %%
-# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. PyTorch triples
-# 128 MiB and hands them back in :measured:`tripled[through_torch, 2**25].time`; copied through the CPU, in
-# :term:`pageable memory`, they take :measured:`tripled[through_pageable, 2**25].time`. A Numba kernel takes
-# CuPy's arrays as they are.
+# Hand arrays over with ``from_dlpack``: CuPy, PyTorch and JAX then work on the same memory. A round trip of
+# 128 MiB to PyTorch, which triples them, takes :measured:`tripled[through_torch, 2**25].time`; copied through
+# NumPy, in :term:`pageable memory`, it takes :measured:`tripled[through_pageable, 2**25].time`. A Numba
+# kernel takes CuPy's arrays as they are.
 #
 # .. headline:: A shared array needs no copies
 #
@@ -130,9 +130,8 @@ print("one array, two answers:", np.asarray(array)[0], jnp.add(array, 0)[0])
 # ----------------------
 #
 # Only an address is passed on, so the size does not matter. A hand-over takes between
-# :measured:`torch_from_numba` and :measured:`jax_from_torch` of Python's time, which depends on the two
-# libraries alone. The chart shows a round trip: an array goes to another library, is tripled there, and comes
-# back.
+# :measured:`torch_from_numba` and :measured:`jax_from_torch` of Python's time, depending on the two
+# libraries. The chart shows a round trip: an array goes to another library, is tripled there, and comes back.
 #
 # .. headline:: Shared, it costs the same at any size; copied, it grows with it
 
@@ -143,12 +142,11 @@ _ = gg.plot_time(
 )
 
 # %%
-# A small array is better left where it is: for 8192 numbers CuPy alone takes
-# :measured:`tripled[in_cupy, 2**13].time`, and the way through PyTorch
-# :measured:`tripled[through_torch, 2**13].time`. A large array may go wherever it is served best. PyTorch's
-# product with a number is :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's at 128
-# MiB, hand-overs included; :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`
-# shows what CuPy's lacks.
+# Leave a small array where it is: for 8192 numbers CuPy alone takes :measured:`tripled[in_cupy, 2**13].time`,
+# and the way through PyTorch :measured:`tripled[through_torch, 2**13].time`. A large array may go wherever it
+# is served best. At 128 MiB, PyTorch's product with a number is
+# :measured:`tripled[through_torch, 2**25].speedup(in_cupy)` as fast as CuPy's, hand-overs included; :doc:`How
+# many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows what CuPy's lacks.
 #
 # .. dropdown:: What each hand-over costs
 #
@@ -204,12 +202,12 @@ gg.claim(results, "through_pinned", faster_than="through_pageable", at=2**25, by
 gg.claim(waiting, "torch", faster_than="numba", at=2**20, clock="launch", by=3)
 
 # %%
-# With streams: hand over inside
-# ------------------------------
+# With streams: hand over inside "with stream:"
+# ---------------------------------------------
 #
 # An address does not say whether the numbers are there yet. As long as nobody makes another :term:`stream`,
-# CuPy, Numba and PyTorch all use the default one, and everything runs in order. Here CuPy works in a stream
-# of its own, and does not know what Numba does:
+# CuPy, Numba and PyTorch all use the default one, everything runs in order, and you can skip this section.
+# Here CuPy works in a stream of its own, and does not know what Numba does:
 
 # wrong: CuPy reads while Numba's kernels still run
 stream = cp.cuda.Stream(non_blocking=True)
@@ -347,16 +345,16 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
     print(f"{code}\n    {words}")
 
 # %%
-# What to do instead, from top to bottom:
+# What to do instead, in the same order:
 #
-# - Libraries do not mix in one expression. Hand over first.
-# - NumPy has no GPU: ``x.get()`` copies.
-# - Hand over a tensor that records its gradient with ``with_gradient.detach()``.
-# - PyTorch's ``bfloat16`` works, if the package ``ml_dtypes`` is there.
-# - JAX takes no array with gaps: ``cp.ascontiguousarray(x[::2])`` copies it.
-# - JAX uses 32 bits unless told otherwise. An ``int64`` array becomes ``int32``, and that is a copy.
-# - Give PyTorch a read-only array of JAX's with ``torch.from_dlpack(array)``, and do not write to it.
-# - Give a Numba kernel ``cuda.as_cuda_array(array)``, and do not write to it either.
+# - *Two libraries in one expression*: hand one of the arrays over first.
+# - *NumPy* cannot read the GPU's memory: copy with ``x.get()``.
+# - *A tensor that records its gradient*: hand over ``with_gradient.detach()``.
+# - *bfloat16* works, if the package ``ml_dtypes`` is there.
+# - *An array with gaps* for JAX: copy it with ``cp.ascontiguousarray(x[::2])``.
+# - *int64* for JAX becomes ``int32``, which is a copy. JAX uses 32 bits unless you set ``jax_enable_x64``.
+# - *A JAX array for PyTorch* is read-only: use ``torch.from_dlpack(array)``, and do not write to it.
+# - *A JAX array for a Numba kernel*: use ``cuda.as_cuda_array(array)``, and do not write to it either.
 #
 # .. warning::
 #

@@ -24,9 +24,9 @@ When do two streams finish earlier than one?
 #         ax.plot(sizes, gains, "o-", color=KERNEL)
 #         ax.axhline(1, color=MUTED, linewidth=1)
 #         ax.annotate(
-#             f"one block each:\n{gains[0]:.1f}×",
+#             f"one block\neach: {gains[0]:.1f}×",
 #             (sizes[0], gains[0]),
-#             (0, -30),
+#             (0, -32),
 #             textcoords="offset points",
 #             color=INK,
 #         )
@@ -53,7 +53,8 @@ When do two streams finish earlier than one?
 #
 # All work goes to the GPU in a :term:`stream`, and what is in one stream runs in order. CuPy uses the
 # *current* stream, and ``with stream:`` makes another one current. Between two streams there is no order,
-# unless you ask for it with an :term:`event`: one stream records it, and the other one waits for it.
+# unless you ask for it with an :term:`event`: one stream records it, and the other one waits for it. The
+# output begins with the name of the default stream, which is current at first.
 
 import cupy as cp
 import numpy as np
@@ -146,9 +147,9 @@ for stream in (one, two):
 print(f"off by {float(cp.abs(b @ d - cp.eye(len(b))).max()):.2g}")
 
 # %%
-# Both together are now :measured:`inverses[two_streams, 6000**2].speedup(one_stream)` as fast. We think that
-# some of the many kernels of an inverse are too small to fill the GPU, and that the other inverse uses what
-# they leave. :evidence:`opinion`
+# Both together are now done :measured:`inverses[two_streams, 6000**2].speedup(one_stream)` as fast. We think
+# that some of the many kernels of an inverse are too small to fill the GPU, and that the other inverse uses
+# what they leave. :evidence:`opinion`
 #
 # .. headline:: In two streams each inverse takes longer, and both together end sooner
 
@@ -161,27 +162,27 @@ _ = plot_timeline(
 )
 
 # %%
-# The first call in a stream also makes what the libraries need there. Call everything once before you time
-# it, as was done here.
+# In the first call in a stream, libraries also set up what they need there. Call everything once before you
+# time it, as was done here.
 #
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: streams, in_streams, invert, two_inverses
 #    :fold: What is timed
 
 # %%
-# See how much one task leaves idle
-# ---------------------------------
+# Count the blocks: how much does one task leave idle?
+# ----------------------------------------------------
 #
-# Streams add nothing to the GPU. They let one task use what another leaves idle. A kernel of one block
-# keeps a single :term:`multiprocessor` busy, and this GPU has 132. Eight kernels of 132 blocks each are
-# still :measured:`blocks[eight_streams, 132].speedup(one_stream)` as fast in eight streams, for a
-# multiprocessor runs blocks of several kernels at once. With 2112 blocks each, nothing is left to share.
+# Streams add nothing to the GPU. They let one task use what another leaves idle, and the number of blocks
+# tells how much that is. A kernel of one block keeps a single :term:`multiprocessor` busy, and this GPU has
+# 132. As a multiprocessor runs blocks of several kernels at once, eight kernels of 132 blocks each are still
+# :measured:`blocks[eight_streams, 132].speedup(one_stream)` as fast in eight streams. With 2112 blocks each,
+# nothing is left to share.
 #
-# Large products of matrices fill the GPU as well. Two of 4096 × 4096 take
-# :measured:`products[products_one, 4096**2].time` in one stream and
-# :measured:`products[products_two, 4096**2].time` in two. At the other end, there may be very many small
-# kernels: one of a single block takes :measured:`one_kernel`, and 128 of them, each in its own stream, take
-# :measured:`crowd_128` together.
+# Large products of matrices fill the GPU as well: two of 4096 × 4096 take
+# :measured:`products[products_one, 4096**2].time` in one stream, and no less in two. At the other end, there
+# may be very many small kernels: one of a single block takes :measured:`one_kernel`, and 128 of them, each in
+# its own stream, take :measured:`crowd_128` together.
 #
 # .. kernel:: gpuguide.topics.streams.kernels
 #    :names: steps_source
@@ -226,8 +227,9 @@ _ = gg.plot_time(short)
 # -------------------------
 #
 # The default stream is special. Streams made by ``cp.cuda.Stream()`` wait for what it was given before, and
-# it waits for them: they are *blocking*. Streams made with ``non_blocking=True`` take no part in this, and
-# are the safer choice, for libraries often use the default stream without saying so.
+# it waits for them: they are *blocking*. As libraries often use the default stream without saying so, tasks
+# that should run side by side then wait for each other. Streams made with ``non_blocking=True`` take no part
+# in this. In return, nothing but your events keeps them in order with what the default stream writes.
 #
 # .. list-table:: Two kernels of one block that take :measured:`waits[own_own, 1].time` side by side
 #    :header-rows: 1
@@ -268,8 +270,8 @@ _ = gg.plot_time(short)
 # ---------------------
 #
 # Numba does not know CuPy's current stream. A launch that names no stream goes to the default one, even
-# inside ``with one:``, and nothing then makes CuPy wait for it. Make a Numba stream of CuPy's once, and put
-# it into the brackets:
+# inside ``with one:``, and nothing then makes CuPy wait for it. Turn CuPy's stream into one of Numba's once,
+# and put it into the brackets:
 
 from numba import cuda
 
@@ -296,9 +298,9 @@ print(x[:5])
 # -----------------------------
 #
 # A small kernel that is launched behind a large one waits until all blocks of the large one have found a
-# place. A stream with ``priority=-5`` gets the next place that is free; lower numbers come first, and 0 is
-# the default. Behind a kernel of 20 000 blocks, a kernel of one block is done after
-# :measured:`urgent_default` by default, and after :measured:`urgent_high` in the urgent stream. Blocks that
+# place. Launched in a stream with ``priority=-5``, it gets the next place that is free; lower numbers come
+# first, and 0 is the default. Behind a kernel of 20 000 blocks, a kernel of one block is done after
+# :measured:`urgent_high` in such a stream, and after :measured:`urgent_default` otherwise. Blocks that
 # already run are not stopped.
 #
 # .. kernel:: gpuguide.topics.streams.timeline

@@ -2,15 +2,15 @@
 Which kind of kernel to write
 =============================
 
-CuPy and Numba offer seven ways: which do you take, and when?
+CuPy and Numba offer many ways to write a kernel: which do you take, and when?
 """
 # %%
 # Take CuPy's function if there is one, and ``@cp.fuse`` or an ElementwiseKernel if there is none. Write a
-# ``@cuda.jit`` kernel or a RawKernel where threads share data, or for the full speed of the memory: with four
-# numbers of ``float32`` per thread an addition is :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast
-# as ``cp.add``.
+# ``@cuda.jit`` kernel or a RawKernel where threads share data. On ``float32`` arrays, whatever the kind, give
+# each thread more than one number: with four, an addition is
+# :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast as ``cp.add``.
 #
-# .. headline:: The numbers per thread decide, not the kind of kernel
+# .. headline:: More than one number per thread is what helps, not the kind of kernel
 #
 # .. drawn:: kernel_families
 #
@@ -22,7 +22,7 @@ CuPy and Numba offer seven ways: which do you take, and when?
 #         "cp.add": "add_ufunc",
 #         "cp.fuse": "add_fused",
 #         "ElementwiseKernel": "add_elementwise",
-#         "@cuda.jit, one": "add_one",
+#         "cp.add, pairs": "add_pairs",
 #         "@cuda.jit, four": "add_four",
 #         "RawKernel, four": "add_quads",
 #     }
@@ -30,7 +30,7 @@ CuPy and Numba offer seven ways: which do you take, and when?
 #     with style():
 #         ax = plt.subplots(figsize=(7.2, 2.5))[1]
 #         for row, time in enumerate(times.values()):
-#             ax.barh(row, time.value, 0.6, color=KERNEL if row > 2 else CUPY)
+#             ax.barh(row, time.value, 0.6, color=KERNEL if row > 3 else CUPY)
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
 #         ax.set_yticks(range(6), list(times))
 #         ax.set(xlim=(0, 1.25 * times["cp.add"].value), xticks=[], ylim=(5.5, -0.5))
@@ -72,6 +72,46 @@ print("NumPy:      ", np.add(a_host, b_host)[:3])
 #
 #    Call all three with ``b.astype(int)``. The ufunc and the fused function convert it. The ElementwiseKernel
 #    raises ``TypeError``: ``T`` cannot stand for two types at once.
+
+# %%
+# Which kind for what
+# -------------------
+#
+# Go down this table until you find a kind that can do the work. A sum or another reduction that CuPy lacks is
+# a ``ReductionKernel``.
+#
+# .. list-table:: One addition, in lines that you write
+#    :header-rows: 1
+#
+#    * - kind
+#      - take it for
+#      - lines
+#      - first call
+#    * - ``cp.add``
+#      - whatever CuPy has
+#      - 1
+#      - :measured:`first_add_ufunc`
+#    * - ``cp.fuse``
+#      - an expression of several operators, :doc:`within limits </gallery/fast_kernels/fusion>`
+#      - 4
+#      - :measured:`first_add_fused`
+#    * - Elementwise
+#      - what is easier to say for one element
+#      - 2
+#      - :measured:`first_add_elementwise`
+#    * - RawKernel
+#      - CUDA C++ that you have, and the shortest launch
+#      - 11
+#      - :measured:`first_add_quads`
+#    * - ``@cuda.jit``
+#      - neighbours, :term:`shared memory`, several numbers per thread
+#      - 16
+#      - :measured:`first_add_four`
+#
+# The first call, in a fresh process with an empty kernel cache, is mostly compilation. Later calls keep
+# Python busy for :measured:`add[add_ufunc, 2**28].launch` with ``cp.add``,
+# :measured:`add[add_quads, 2**28].launch` with a RawKernel and :measured:`add[add_four, 2**28].launch` with
+# Numba.
 
 # %%
 
@@ -178,9 +218,11 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # %%
 # CuPy keeps what it has compiled on disk for later processes. Numba does so with ``@cuda.jit(cache=True)``.
 #
-# ``cupyx.jit`` translates a kernel from Python to CUDA C++, and it is launched like a RawKernel. CuPy warns
-# that this is experimental, and the first call takes :measured:`first_add_jit`, with the import of the
-# translator. ``@cuda.jit`` does the same, is as fast, and is not experimental.
+# .. dropdown:: What about cupyx.jit?
+#
+#    ``cupyx.jit`` translates a kernel from Python to CUDA C++, and it is launched like a RawKernel. CuPy
+#    warns that this is experimental, and the first call takes :measured:`first_add_jit`, with the import of
+#    the translator. ``@cuda.jit`` does the same, is as fast, and is not experimental.
 #
 # .. kernel:: gpuguide.topics.kernel_families.functions
 #    :names: jit_addition, numba_addition
@@ -191,17 +233,19 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 #    :fold: The kernel of @cuda.jit with one number per thread
 
 # %%
-# Why cp.add is not faster, and a cure in one line
-# ------------------------------------------------
+# Why cp.add is not faster, and a cure without a kernel
+# -----------------------------------------------------
 #
 # With one number of four bytes per thread, no kind of kernel comes to the limit of the memory. CuPy launches
-# blocks of 128 threads with one element each, and a RawKernel that is launched like that is as slow. So it is
-# not CuPy's code but this shape of launch. :evidence:`variant add_single` Larger blocks help as well
-# (:doc:`how many threads </gallery/first_kernels/launch_sizes>`).
+# blocks of 128 threads with one element each, and a RawKernel that is launched like that is as slow. It is
+# this shape of launch that costs time, not CuPy's code. :evidence:`variant add_single` Larger blocks help
+# somewhat: with one number per thread in blocks of 256, ``@cuda.jit`` takes
+# :measured:`add[add_one, 2**28].time` (:doc:`How many threads, how many blocks
+# </gallery/first_kernels/launch_sizes>`).
 #
 # .. results:: add
 #
-# For arrays of even length, one line is a cure. Seen as complex numbers, two neighbours are one element of
+# For arrays of even length, a view is a cure. Seen as complex numbers, two neighbours are one element of
 # eight bytes, and a complex addition adds both parts.
 #
 # .. rung:: add_pairs
@@ -235,11 +279,15 @@ print("ReductionKernel:", total(a), " NumPy:", a_host.sum())
 # for sums and the like. :evidence:`variant reduction_without`
 #
 # In a kernel of your own, each block adds up a part of the array and stores its sum. Another launch, with a
-# single block, adds up these sums.
+# single block, adds up these sums. That takes many more lines and gains nothing.
 #
-# .. rung:: sum_blocks
-#    :beside:
+# .. kernel:: gpuguide.topics.kernel_families.kernels
+#    :names: sum_blocks
+#    :fold: The sum in Python
 
+# %%
+
+# fold: Its two launches
 from numba import config
 
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single block
@@ -249,7 +297,7 @@ sum_blocks[1, 256](parts, result)
 print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 
 # %%
-# .. headline:: cp.sum leaves little to win
+# .. headline:: cp.sum is as fast as a kernel of your own
 
 # draw
 import matplotlib.pyplot as plt
@@ -276,8 +324,8 @@ words = "; ".join(f"{label} {time}" for label, time in times.items())
 describe(ax, f"Time to add up 2**28 numbers of four bytes. {words}.")
 
 # %%
-# Our best RawKernel is hardly worth its 49 lines: it needs loads of 16 bytes, as many blocks as the GPU holds
-# at once, few registers, and no second launch, since the block that finishes last adds up the sums of all.
+# Our best RawKernel is hardly worth its 49 lines. It loads 16 bytes at once, with as many blocks as the GPU
+# holds and few registers, and needs no second launch: the block that finishes last adds up the sums of all.
 #
 # .. kernel:: gpuguide.topics.kernel_families.kernels
 #    :names: sum_source
@@ -288,8 +336,8 @@ describe(ax, f"Time to add up 2**28 numbers of four bytes. {words}.")
 # -------------------------------------
 #
 # For sums and the like CuPy has kernels of its own, and *accelerators*: libraries to which it can leave the
-# work. Since version 11 it uses CUB unless told otherwise. The environment variable ``CUPY_ACCELERATORS``
-# chooses for a whole process, and these calls choose for all that follows:
+# work. Since version 11 it uses CUB unless the environment variable ``CUPY_ACCELERATORS`` says otherwise.
+# These calls switch it off and on again for all that follows:
 
 cp._core.set_routine_accelerators([])
 without_cub = a.sum()
@@ -299,7 +347,7 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # %%
 # Without CUB, a sum of 10\ :sup:`8` numbers takes :measured:`switched[sum_without, 10**8].time` instead of
 # :measured:`switched[sum_cub, 10**8].time`: CuPy's own kernel has one block for each result, and a sum of all
-# numbers has one result.
+# numbers has a single result, so that most of the GPU is idle.
 #
 # .. dropdown:: A faster cumulative sum, and contractions
 #
@@ -321,46 +369,11 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. results:: switched
 
 # %%
-# Which kind for what
-# -------------------
-#
-# .. list-table:: One addition, in lines that you write
-#    :header-rows: 1
-#
-#    * - kind
-#      - take it for
-#      - lines
-#      - first call
-#    * - ``cp.add``
-#      - whatever CuPy has
-#      - 1
-#      - :measured:`first_add_ufunc`
-#    * - ``cp.fuse``
-#      - an expression of several operators, :doc:`within limits </gallery/fast_kernels/fusion>`
-#      - 4
-#      - :measured:`first_add_fused`
-#    * - Elementwise
-#      - what is easier to say for one element
-#      - 2
-#      - :measured:`first_add_elementwise`
-#    * - RawKernel
-#      - CUDA C++ that you have, and the shortest launch
-#      - 11
-#      - :measured:`first_add_quads`
-#    * - ``@cuda.jit``
-#      - neighbours, :term:`shared memory`, several numbers per thread
-#      - 16
-#      - :measured:`first_add_four`
-#
-# The first call is that of a fresh process with an empty kernel cache. Later calls keep Python busy for
-# :measured:`add[add_ufunc, 2**28].launch` with ``cp.add``, :measured:`add[add_quads, 2**28].launch` with a
-# RawKernel and :measured:`add[add_four, 2**28].launch` with Numba.
-
-# %%
 # .. remember::
 #
-#    - Take what CuPy has; then ``@cp.fuse`` or an ElementwiseKernel; a kernel of your own comes last.
-#    - On ``float32`` arrays, give each thread four numbers: that is
+#    - Take what CuPy has, such as ``cp.sum``; then ``@cp.fuse`` or an ElementwiseKernel; a kernel of your own
+#      comes last.
+#    - In a kernel on ``float32`` arrays, give each thread four numbers: that is
 #      :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast as ``cp.add``.
 #    - Pass numbers to a RawKernel as ``np.float32(x)`` or ``np.int32(n)``, never as Python's.
 
@@ -385,5 +398,6 @@ _ = thumbnail.bars(times, "time of an addition")
 # Next
 # ----
 #
-# Next: :doc:`fusion </gallery/fast_kernels/fusion>`, on one kernel for several operations. See also:
-# :doc:`threads and blocks </gallery/first_kernels/launch_sizes>`, on the shapes of grids.
+# Next: :doc:`Fusion: one kernel, fewer bytes </gallery/fast_kernels/fusion>`, on one kernel for several
+# operations. See also: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, on the
+# shapes of grids.

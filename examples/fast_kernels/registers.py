@@ -6,10 +6,11 @@ How should a kernel carry a running product or sum?
 """
 # %%
 # Carry a running product or sum in a variable, and store it once, at the end. For 4096 layers this is
-# :measured:`product[in_register, 4096].speedup(as_is)` as fast as multiplying into the output array. Then
-# bring the kernel down to 32 registers per thread, so that all threads run at once.
+# :measured:`product[in_register, 4096].speedup(as_is)` as fast as multiplying into the output array, and as
+# fast as ``cp.prod``, which takes one line. Then bring the kernel down to 32 registers per thread, so that
+# more threads run at once.
 #
-# .. headline:: A variable gains most, and fewer registers the rest
+# .. headline:: A variable catches up with cp.prod, and fewer registers win
 #
 # .. drawn:: registers
 #
@@ -18,10 +19,10 @@ How should a kernel carry a running product or sum?
 #     from gpuguide.charts.style import CUPY, KERNEL, describe, style
 #
 #     names = {
-#         "output array": "as_is",
-#         "a variable": "in_register",
-#         "fewer registers": "one_index",
+#         "in the output array": "as_is",
 #         "cp.prod": "cupy",
+#         "in a variable": "in_register",
+#         "and fewer registers": "one_index",
 #     }
 #     times = {label: results.time(name, 4096) for label, name in names.items()}
 #     with style():
@@ -30,7 +31,7 @@ How should a kernel carry a running product or sum?
 #             ax.barh(row, time.value, 0.6, color=CUPY if label == "cp.prod" else KERNEL)
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
 #         ax.set_yticks(range(4), list(times))
-#         ax.set(xlim=(0, 1.25 * times["output array"].value), xticks=[], ylim=(3.5, -0.5))
+#         ax.set(xlim=(0, 1.25 * times["in the output array"].value), xticks=[], ylim=(3.5, -0.5))
 #         ax.grid(visible=False)
 #         ax.spines["bottom"].set_visible(False)
 #         words = "; ".join(f"{label} {time}" for label, time in times.items())
@@ -40,10 +41,10 @@ How should a kernel carry a running product or sum?
 # The mistake: the product in the output array
 # --------------------------------------------
 #
-# Each of 4096 layers holds 512 x 512 numbers, and the layers are to be multiplied. A thread takes one place
-# and walks through all layers. Neighbouring threads have neighbouring places, so every load is
-# :term:`coalesced <coalesced access>`. The kernel below is right, and slow: it stores a product in every step
-# of the loop. It runs on 64 layers here.
+# Each of 4096 layers holds 512 × 512 numbers, and all layers are to be multiplied, as ``np.prod(x, axis=0)``
+# does. A thread takes one place and walks through the layers. Neighbouring threads have neighbouring places,
+# so every load is :term:`coalesced <coalesced access>`. The kernel below is right, and slow: it stores a
+# product in every step of the loop. It runs on 64 layers here.
 #
 # .. rung:: as_is
 #    :beside:
@@ -150,9 +151,9 @@ cp.RawKernel(volatile_source, "product")(blocks, (512,), (x, out, n_layers, n))
 print("GPU:  ", out[0, :4])
 
 # %%
-# With the reads it takes :measured:`product[volatile, 4096].time`, hardly more than without them,
-# :measured:`product[cpp, 4096].time`. :evidence:`variant volatile` Without the stores, the same loop takes
-# :measured:`product[one_load, 4096].time`. :evidence:`variant one_load`
+# The reads hardly matter: with them it takes :measured:`product[volatile, 4096].time`, and without them
+# :measured:`product[cpp, 4096].time`. :evidence:`variant volatile` The stores do: without them, the same loop
+# takes :measured:`product[one_load, 4096].time`. :evidence:`variant one_load`
 #
 # .. drawing:: registers
 #
@@ -222,9 +223,11 @@ print("GPU:  ", out[0, :4])
 # At most 32 registers per thread
 # -------------------------------
 #
-# A multiprocessor has 65 536 registers and room for 2048 threads, which makes 32 for each thread. A kernel
-# that takes more leaves room for fewer threads, and the last blocks begin when others have ended. Each index
-# of an array takes registers, for its stride. So let rows and columns share one index:
+# A multiprocessor has 65 536 registers and room for 2048 threads, which makes 32 for each thread. (On
+# graphics cards of :term:`compute capability` 8.6 and 8.9 there is room for 1536 threads, with up to 40
+# registers each.) A kernel that takes more leaves room for fewer threads, and the last blocks begin when
+# others have ended. Each index of an array takes registers, for its stride, so let rows and columns share one
+# index:
 #
 # .. rung:: one_index
 #    :beside:
@@ -237,10 +240,10 @@ for kernel in (in_register, one_index):
 
 # %%
 # Now all threads fit onto this GPU at once, and the product reaches
-# :measured:`product[one_index, 4096].share` of the memory's speed. The quick way is a limit,
-# ``@cuda.jit(max_registers=32)``: with two indices as before, that is
-# :measured:`product[fewer_registers, 4096].share`. :evidence:`variant fewer_registers` But a kernel that
-# needs more registers than it may have keeps values in memory, which is called :term:`spilling`.
+# :measured:`product[one_index, 4096].share` of the memory's speed. The quick way is to set a limit,
+# ``@cuda.jit(max_registers=32)``, which reaches :measured:`product[fewer_registers, 4096].share` with two
+# indices as before. :evidence:`variant fewer_registers` But a kernel that needs more registers than it may
+# have keeps values in memory, which is called :term:`spilling` and can cost more than it gains.
 #
 # .. dropdown:: Where the rest of the gain comes from
 #
@@ -253,14 +256,15 @@ for kernel in (in_register, one_index):
 # ----------------------------------
 #
 # Finally, let each thread take two neighbouring places, and load 16 bytes at once. That makes half as many
-# threads with twice as many bytes each.
+# threads with twice as many bytes each, and takes a RawKernel in CUDA C++.
 #
 # .. kernel:: gpuguide.topics.registers.kernels
 #    :names: pairs_source
-#
-# .. rung:: pairs
-#    :beside:
+#    :fold: The kernel in CUDA C++
 
+# %%
+
+# fold: Its launch
 n_pairs = np.int32(out.size // 2)  # an even number of places
 out[:] = 0
 cp.RawKernel(pairs_source, "product")(
@@ -270,7 +274,8 @@ print("GPU:  ", out[0, :4])
 
 # %%
 # This reaches :measured:`product[pairs, 4096].share` of the memory's speed: each number is read once, and the
-# memory is the limit. ``cp.prod(x, axis=0)`` needs one line for :measured:`product[cupy, 4096].share`.
+# memory is the limit. For a plain product, ask yourself whether that is worth it: ``cp.prod(x, axis=0)``
+# reaches :measured:`product[cupy, 4096].share` in one line. The advice is for loops that CuPy does not have.
 
 # draw
 n = results.sizes[-1]
@@ -298,7 +303,8 @@ gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 #
 #    - Carry running results in a variable, and store once: a product of 4096 layers is
 #      :measured:`product[in_register, 4096].speedup(as_is)` as fast.
-#    - Look at ``kernel.get_regs_per_thread()``: up to 32, all threads of a full GPU run at once.
+#    - Look at ``kernel.get_regs_per_thread()``, and bring it down to 32: then registers keep no thread
+#      waiting.
 #    - Test a product with factors near 1, or zeros will pass.
 
 # %%
@@ -324,5 +330,5 @@ _ = thumbnail.bars(times, "time of a running product")
 # Next
 # ----
 #
-# Next: :doc:`streams </gallery/concurrency/streams>`, on several kernels at once. See also: :doc:`threads and
-# blocks </gallery/first_kernels/launch_sizes>`, on threads that fit, and bytes in flight.
+# Next: :doc:`Streams for small tasks </gallery/concurrency/streams>`, on several kernels at once. See also:
+# :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, on threads that fit.

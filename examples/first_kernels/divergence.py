@@ -6,10 +6,11 @@ What does it cost when the threads of a warp go different ways?
 """
 # %%
 # A warp takes as long as the slowest of its 32 threads, so give neighbouring threads work of equal length. A
-# search for smallest divisors is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast with numbers
-# of equal cost side by side.
+# search for smallest divisors is :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast with its
+# numbers sorted by cost, and :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast where
+# blocks find out the cost as they go. A short ``if`` costs nothing.
 #
-# .. headline:: The same 256 numbers: in order most threads wait, sorted hardly any
+# .. headline:: Sorted, seven of these eight warps are done almost at once
 #
 # .. drawn:: divergence
 #
@@ -31,16 +32,18 @@ What does it cost when the threads of a warp go different ways?
 #             for values, colour in ((longest[:, None] + 0 * warps, GRID), (warps, KERNEL)):
 #                 ends = np.hstack([left + values, np.full((8, 3), left)]).ravel()
 #                 ax.stairs(ends, orientation="horizontal", baseline=left, fill=True, color=colour)
-#             ax.text(left, -8, f"{name}: {longest.sum():,} steps", color=INK, fontsize=12)
-#             words.append(f"{name} {longest.sum():,} steps")
-#         ax.text(1300, 130, "a thread works", color=KERNEL, fontsize=12)
-#         ax.text(1300, 165, "it waits for its warp", fontsize=12)
+#             busy = f"{name}: {100 * taken.mean() / longest.mean():.0f} % busy"
+#             ax.text(left, -8, busy, color=INK, fontsize=12)
+#             words.append(busy)
+#         for y, colour, said in ((130, KERNEL, "a thread works"), (165, GRID, "it waits for its warp")):
+#             ax.barh(y - 5, 60, 16, left=1230, color=colour)
+#             ax.text(1310, y, said, color=INK, fontsize=12)
 #         ax.set(ylim=(282, -30), xlim=(-5, 2160))
 #         ax.axis("off")
 #         describe(
 #             ax,
 #             "Bars for 256 threads in eight warps, in order and sorted by cost. In order, a few threads of "
-#             f"each warp work for long and the others wait. All warps together: {', '.join(words)}.",
+#             f"each warp work for long and the others wait. Threads at work: {', '.join(words)}.",
 #         )
 
 # %%
@@ -58,9 +61,9 @@ What does it cost when the threads of a warp go different ways?
 #     In a loop with turns of different number all wait for the longest.
 #
 # In this example, each thread looks for the smallest divisor of a number. Even numbers are done at once. For
-# a prime, the thread tries all odd numbers up to the square root. The last line of the output counts how
-# many of a warp's steps have work for a thread; no clock is needed for that. Up to four million numbers, it
-# is :measured:`active_divisors_in_order`.
+# a prime, the thread tries all odd numbers up to the square root. The last line of the output says in how
+# many of its warp's steps a thread has work, which takes no clock to find out. For more and larger numbers
+# the share falls: up to four million, it is :measured:`active_divisors_in_order`.
 #
 # .. rung:: in_order
 #    :beside:
@@ -127,7 +130,8 @@ from gpuguide.topics.divergence.warp_steps import active_share, warp_steps
 # --------------------------------
 #
 # If the cost of each number is known, a list can name the most expensive numbers first, and thread ``k``
-# takes the ``k``-th of the list. The costs here come from the first run, and making the list is not timed.
+# takes the ``k``-th of the list. The costs here come from the first run. Making the list is not timed, so
+# this is for lists that are made once and used often.
 #
 # .. rung:: by_cost
 #    :beside:
@@ -165,9 +169,13 @@ print("same answers:", bool((divisors.get() == found).all()))
 # block can stop and deal out again after the divisors up to 127, up to 511, and so on. That is
 # :measured:`divisors[regrouped_often, 2**22].speedup(in_order)` as fast as in order.
 #
-# .. rung:: regrouped_often
-#    :beside:
+# .. kernel:: gpuguide.topics.divergence.kernels
+#    :names: regrouped_often
+#    :fold: The kernel that deals out again at each stage
 
+# %%
+
+# fold: Its launch
 regrouped_often[32, 128](divisors)
 print("same answers:", bool((divisors.get() == found).all()))
 
@@ -218,16 +226,14 @@ gg.claim(results, "in_order", faster_than=["regrouped", "regrouped_often"], at=2
 # A branch with two long sides: group the kinds
 # ---------------------------------------------
 #
-# In the next kernel, elements are of two kinds, and each kind has a recipe of 128 rounds. Three lists deal
-# the same elements out: **mixed**, as they lie; **by warp**, 32 of one kind, then 32 of the other; and
-# **grouped**, first all of one kind.
+# Where both sides of an ``if`` are long, let the 32 threads of a warp take the same one. As an example,
+# elements are of two kinds, each with a recipe of 128 rounds, and a list deals them out to threads:
+# **mixed**, as they lie; **by warp**, 32 of one kind, then 32 of the other; or **grouped**, first all of one
+# kind.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: branch
-#
-# .. kernel:: gpuguide.topics.divergence.kernels
-#    :names: shift_recipe, turn_recipe
-#    :fold: The two recipes
+#    :names: branch, shift_recipe, turn_recipe
+#    :fold: The kernel and its two recipes
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: both_sides, group
@@ -246,9 +252,9 @@ for name, chosen in (("mixed", mixed), ("by_warp", by_warp), ("grouped", grouped
 recipes = two_recipes.recipes.run()
 
 # %%
-# By warp is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as fast as mixed, and grouped no faster than
-# that: mixed, half of a warp's threads wait on each side. :evidence:`count warp_steps` Half of all threads go
-# either way in each of the three lists, so what matters is who shares a warp.
+# With the elements dealt out by warp, the kernel is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as
+# fast as mixed, because no thread waits for the other side any more. :evidence:`count warp_steps` Grouping
+# all of one kind gains nothing beyond that: what matters is only who shares a warp.
 #
 # .. results:: recipes
 
@@ -280,30 +286,26 @@ for line in ptx.splitlines():
 # %%
 # The one branch, ``bra``, is the guard of the index, and only the last warp of the array can part there. The
 # inner ``if`` has become ``selp``, a select: every thread computes both values and keeps one, so nobody
-# waits. With two long sides that is no help: to compute both recipes and then choose takes as long as the
-# branch with mixed warps.
+# waits. With two long sides that is no help, for computing both recipes and choosing afterwards takes as long
+# as the branch with mixed warps.
 
 # %%
-# Threads that have parted: call syncwarp before they meet
-# --------------------------------------------------------
+# After a branch: call syncwarp before threads exchange values
+# ------------------------------------------------------------
 #
-# Since the generation called Volta, each thread of a warp has a program counter of its own. The two sides of
-# a branch can take turns, so a thread can wait for another one of its warp without blocking it forever.
-# NVIDIA calls this `independent thread scheduling
-# <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#independent-thread-scheduling>`__.
-#
-# It does not make divided warps faster: at any time, only one side gets its instructions. And threads that
-# have parted need not be together again on the next line. Where they exchange values through shared memory,
-# call ``cuda.syncwarp()`` first, which brings them together.
+# Threads of a warp that have parted need not be together again on the next line. Where they exchange values
+# through shared memory after a branch, call ``cuda.syncwarp()`` first, which brings them together. Since the
+# generation called Volta, each thread has a program counter of its own, which NVIDIA calls `independent
+# thread scheduling <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#independent-thread-scheduling>`__.
+# It makes divided warps no faster: at any time, only one side gets its instructions.
 
 # %%
 # Where neighbours agree, leave them in order
 # -------------------------------------------
 #
-# The Mandelbrot set is work of another shape. A pixel stands for a complex number c, and its thread repeats
-# z = z\ :sup:`2` + c until z has left the circle of radius 2, for at most 256 steps. Most neighbours take
-# about as many. The pixels of a warp can be 32 neighbours of a **row**, a **tile** of 8 columns and 4 rows,
-# **shuffled**, or sorted **by steps**, as if those were known.
+# Sorting gains little where neighbours have about the same work anyway, as in a picture of the Mandelbrot
+# set. A pixel stands for a complex number c, and its thread repeats z = z\ :sup:`2` + c until z has left the
+# circle of radius 2, for at most 256 steps. A warp takes 32 neighbours of a row.
 #
 # .. kernel:: gpuguide.topics.divergence.kernels
 #    :names: steps_inside, one_pixel
@@ -350,7 +352,7 @@ ax.imshow(
     vmax=1,
 )
 ax.text(0, 1.04, "steps of a pixel")
-ax.text(1.05, 1.04, "threads that wait")
+ax.text(1.05, 1.04, "bright: threads wait")
 ax.set(xlim=(0, 2.05), ylim=(0, 1.12))
 ax.axis("off")
 describe(
@@ -360,9 +362,9 @@ describe(
 )
 
 # %%
-# In rows, a thread has work in :measured:`active_escape_rows` of its warp's steps, so sorting can gain
-# little: pixels by steps take :measured:`escape[by_steps, 1024**2].time`, and rows
-# :measured:`escape[rows, 1024**2].time`. Shuffled pixels take :measured:`escape[shuffled, 1024**2].time`.
+# A thread has work in :measured:`active_escape_rows` of its warp's steps, and the picture takes
+# :measured:`escape[rows, 1024**2].time`. Sorted by their steps, as if those were known, the pixels would take
+# :measured:`escape[by_steps, 1024**2].time`; shuffled, they take :measured:`escape[shuffled, 1024**2].time`.
 #
 # .. dropdown:: Do counted steps foretell the time?
 #
@@ -410,9 +412,10 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 # When sorting costs more than waiting
 # ------------------------------------
 #
-# A list must be made and read, and the elements that it names may lie apart in memory. To group the two
-# recipes at each call takes :measured:`recipes[group_first, 2**22].time` for four million elements, grouping
-# included, instead of :measured:`recipes[mixed, 2**22].time`. For four thousand it takes
+# Sort at each call only if there are many elements, for the list must be made and read, and what it names may
+# lie apart in memory. Grouping the two recipes pays for four million elements, which take
+# :measured:`recipes[group_first, 2**22].time` with the grouping included, instead of
+# :measured:`recipes[mixed, 2**22].time`. For four thousand it costs time:
 # :measured:`recipes[group_first, 2**12].time` instead of :measured:`recipes[mixed, 2**12].time`.
 #
 # Look for divergence in long loops first. We think that a kernel that waits for memory most of the time
@@ -450,5 +453,5 @@ _ = thumbnail.picture(
 # ----
 #
 # Next: :doc:`Exercises </practice/puzzles>`, with more kernels to mend, each with a check. See also:
-# :doc:`types in kernels </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands around so many
-# numbers here.
+# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`, on why ``np.uint32`` stands
+# around so many numbers here.

@@ -92,7 +92,7 @@ print("NumPy:", x)
 #
 #    Write ``np.float32(0.0)`` and ``np.float32(2.5)`` in the kernel and run the cell again. The levels change
 #    in the last digits at most, and ``f64`` is gone from the PTX. Take ``np.float32`` away from one of the
-#    two: all of it is back.
+#    two, and all of it is back.
 #
 # NumPy differs here: the array decides, and the whole loop has 32 bits. Numba's ``@vectorize`` is like a
 # kernel: with ``float32(float32)`` as its signature, ``x * 0.5 + 0.25`` is still computed in ``float64``.
@@ -124,9 +124,9 @@ rounded_steps[256, 256](kept, level)
 show(rounded_steps)
 
 # %%
-# That is the worst of both: Python floats are
-# :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as fast. Conversions between the two types
-# are what costs here. :evidence:`count float_instructions`
+# That is the worst of both: it takes :measured:`level[python_floats, 2**26].speedup(rounded_steps)` as long
+# as the kernel with Python floats. Conversions between the two types are what costs here.
+# :evidence:`count float_instructions`
 #
 # .. dropdown:: Why conversions cost more than arithmetic
 #
@@ -141,18 +141,21 @@ show(rounded_steps)
 # One constant left over spoils all
 # ---------------------------------
 #
-# A variable has one type in the whole kernel. In the next one, the formula is clean, and only the start is a
-# Python ``0.0``.
+# A variable has one type in the whole kernel. If the formula is clean and only the start is a Python ``0.0``,
+# ``x`` is ``float64`` on all lines, and the kernel is as slow as the first.
 #
-# .. rung:: one_left
-#    :beside:
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: one_left
+#    :fold: The kernel with one Python float left over
 
+# %%
+
+# fold: Its launch
 one_left[256, 256](kept, level)
 show(one_left)
 
 # %%
-# That is enough: ``x`` is ``float64`` on all lines, and the kernel is as slow as the first. Write both
-# constants in 32 bits:
+# Write both constants in 32 bits:
 #
 # .. rung:: float32_only
 #    :beside:
@@ -169,12 +172,15 @@ results = numba_types.level.run()
 wide = numba_types.wide.run()
 
 # %%
-# Now no ``f64`` is left. No test of results finds this mistake: all four kernels agree with the reference as
-# closely as ``float32`` allows, and the ones in 64 bits are merely slower. ``float64`` arrays take as long as
-# ``float32`` arrays with Python floats, :measured:`wide[float64_arrays, 2**26].time`, though they move twice
-# the bytes. :evidence:`variant float64_arrays`
+# Now no ``f64`` is left. Look for it in kernels of your own, since no test of results finds this mistake: all
+# four kernels agree with the reference as closely as ``float32`` allows, and the ones in 64 bits are merely
+# slower.
 #
 # .. dropdown:: From which size on it shows, and what the units could do
+#
+#    ``float64`` arrays take as long as ``float32`` arrays with Python floats,
+#    :measured:`wide[float64_arrays, 2**26].time`, though they move twice the bytes.
+#    :evidence:`variant float64_arrays`
 #
 #    .. drawn:: numba_types
 #
@@ -193,12 +199,13 @@ gg.claim(results, "float32_only", faster_than="python_floats", at=2**26, by=1.3)
 gg.claim(results, "python_floats", faster_than="rounded_steps", at=2**26, by=6)
 
 # %%
-# Loops: a counter of your own beats range
-# ----------------------------------------
+# Short loops: write while instead of range
+# -----------------------------------------
 #
 # Whole numbers have 64 bits, too: those typed into a kernel, those passed to it from Python, and the result
 # of ``cuda.grid``. A GPU's integer units have 32 bits and take at least two instructions for 64. This shows
-# in short loops whose length is an argument, such as the number of doses here.
+# where a loop's body is short and its length is an argument, such as the number of doses here. Numba's
+# ``range`` keeps a count of what is left, and lowers it only if it is above 0:
 #
 # .. rung:: range_int64
 #    :beside:
@@ -207,18 +214,22 @@ range_int64[256, 256](kept, 128, level)
 print(level[::16_384])
 
 # %%
-# Numba's ``range`` keeps a count of what is left, and lowers it only if it is above 0. In 32 bits, with
-# ``range(np.int32(doses))``, that takes half the instructions:
+# With ``range(np.int32(doses))``, counting takes half the instructions, and the kernel takes
+# :measured:`counters[range_int32, 2**24].time`.
 #
-# .. rung:: range_int32
-#    :beside:
+# .. kernel:: gpuguide.topics.numba_types.kernels
+#    :names: range_int32
+#    :fold: The kernel that counts in 32 bits
 
+# %%
+
+# fold: Its launch
 range_int32[256, 256](kept, 128, level)
 print(level[::16_384])
 
 # %%
-# Without ``range`` it is cheaper still. In a ``while`` loop the compiler recognises a counter, and checks it
-# once for several doses.
+# A ``while`` loop is cheaper still, though its counter has 64 bits. The compiler recognises it as a counter,
+# and checks it once for several doses.
 #
 # .. rung:: own_counter
 #    :beside:
@@ -280,8 +291,8 @@ ratio = gg.fact(
 # What goes wrong: kernels raise no exceptions
 # --------------------------------------------
 #
-# With Python lists and numbers, the second and third line below raise an exception, and the fourth gives the
-# right sum. A kernel goes on without a word. To do no harm, ``x`` is a part of a longer array here.
+# With Python lists and numbers, ``x[x.size]`` and ``x[1] / x[2]`` below would raise an exception, and the sum
+# would be right. A kernel goes on without a word. To do no harm, ``x`` is a part of a longer array here.
 
 # wrong: four mistakes without a message
 whole = cp.asarray([3, 1, 0, 99], dtype=cp.float32)
@@ -303,7 +314,7 @@ print("2147483647 + 1 is", small[0])
 
 # %%
 # - A *negative index* counts from the end, as in Python, even if a wrong formula has made it.
-# - An *index beyond the end* reads whatever lies there.
+# - An *index beyond the end* reads, or overwrites, whatever lies there.
 # - A *division by zero* gives infinity.
 # - An *overflow*: the sum is right in 64 bits and becomes negative when it is stored in 32.
 #
@@ -332,10 +343,10 @@ except NotImplementedError as error:
 # When float64 costs little
 # -------------------------
 #
-# A kernel that multiplies each element only once waits for memory, not for arithmetic. With a Python float it
-# takes :measured:`scale[scale_python_float, 2**26].time`, and with an ``np.float32``
-# :measured:`scale[scale_float32, 2**26].time`. :evidence:`variant scale_float32` Where you need ``float64``,
-# for long sums or for differences of nearly equal numbers, use it on purpose, with arrays that keep it.
+# Where you need ``float64``, for long sums or for differences of nearly equal numbers, use it on purpose,
+# with arrays that keep it. In kernels that wait for memory it hardly shows: to multiply each element once
+# takes :measured:`scale[scale_python_float, 2**26].time` with a Python float, and
+# :measured:`scale[scale_float32, 2**26].time` with an ``np.float32``. :evidence:`variant scale_float32`
 #
 # .. kernel:: gpuguide.topics.numba_types.kernels
 #    :names: scale_python_float, scale_float32
@@ -349,9 +360,10 @@ scale = numba_types.scale.run()
 # %%
 # .. results:: scale
 #
-# This depends on the GPU. NVIDIA's list has 64 operations in ``float64`` per clock cycle and multiprocessor
-# for this one, and two for GPUs of compute capability 8.9, such as graphics cards. There, the mistake at the
-# top of this page costs far more.
+# This depends on the GPU. For this one, `NVIDIA lists
+# <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 64 operations in
+# ``float64`` per clock cycle and multiprocessor, and for graphics cards of :term:`compute capability` 8.9
+# only two, where the mistake at the top of this page costs far more.
 
 # %%
 # .. remember::
@@ -387,5 +399,6 @@ _ = thumbnail.bars(times, "time of one kernel")
 # Next
 # ----
 #
-# Next: :doc:`divergence </gallery/first_kernels/divergence>`, on threads of a warp that take different
-# branches. See also: :doc:`ufuncs on the GPU </gallery/first_kernels/ufuncs>`, whose signatures state types.
+# Next: :doc:`Divergence: keep warps busy </gallery/first_kernels/divergence>`, on threads of a warp that take
+# different branches. See also: :doc:`Ufuncs: one decorator for costly functions
+# </gallery/first_kernels/ufuncs>`, whose signatures state types.

@@ -5,9 +5,9 @@ When GPU memory runs out
 Where does the GPU's memory go, and what can you do when it runs out?
 """
 # %%
-# Write results over arrays that you no longer need. ``x *= 3`` takes no memory beside ``x``; ``x = x * 3``
-# takes as much again, here :measured:`cube_bytes`, and is no faster. Where you cannot work in place, work in
-# chunks, which need :measured:`needed_at_2_24` here and hardly any more time.
+# Write results over arrays that you no longer need: ``x *= 3`` takes no memory beside ``x``, and
+# ``x = x * 3`` takes as much again, here :measured:`cube_bytes`, and is no faster. Where you cannot work in
+# place, work in chunks, which need :measured:`needed_at_2_24` here and hardly any more time.
 #
 # .. headline:: In place takes the same time, and half the memory
 #
@@ -33,6 +33,7 @@ Where does the GPU's memory go, and what can you do when it runs out?
 #             ends = f"{(cube + extra) / 1e9:.3g} GB, {facts[fact].shown}"
 #             at = (cube + extra) / 1e9 + 0.2
 #             ax.text(at, row, ends, va="center", color=INK, weight="bold")
+#         ax.text(1.5 * cube / 1e9, 0, "new array", va="center", ha="center", color=INK, fontsize=11)
 #         ax.set(xlim=(0, 3 * cube / 1e9), ylim=(len(rows) - 0.6, -0.75))
 #         ax.axis("off")
 #         words = "; ".join(
@@ -49,8 +50,8 @@ Where does the GPU's memory go, and what can you do when it runs out?
 # ---------------------------------
 #
 # When no name is left for an array, CuPy does not give its memory back to the driver. It keeps it in a pool,
-# from which the next array that fits is made. Two counters therefore say where the memory is: the bytes that
-# arrays *use*, and the bytes that the pool *holds*.
+# from which the next array that fits is made. To see where the memory is, ask for two counters: the bytes
+# that arrays *use*, and the bytes that the pool *holds*.
 
 import cupy as cp
 
@@ -92,8 +93,8 @@ show("free_all_blocks()")
 # -------------
 #
 # Where an array fills much of the GPU, another one does not fit. This cube of 1024 × 1024 × 1024 numbers in
-# float64 is tripled and squared twice, first in place, then with new arrays. If two cubes do not fit into the
-# free memory, the cell takes a smaller one.
+# float64 is tripled and squared twice: first in place, with ``x *= 3``, then with new arrays. If your GPU has
+# no room for two cubes, the cell takes a smaller one.
 
 edge = 1024 if cp.cuda.Device().mem_info[0] > 20e9 else 256
 
@@ -248,16 +249,16 @@ _ = gg.fact(
 )
 
 # %%
-# Much smaller chunks are slow. We think that Python cannot launch so many short operations as fast as the GPU
-# ends them. :evidence:`opinion` Reckon with two chunks beside the array: the old ``tripled`` keeps its name,
-# and its memory, until the new one is made.
+# Allow for two chunks beside the array: the old ``tripled`` keeps its name, and its memory, until the new one
+# is made. Much smaller chunks are slow. We think that Python cannot launch so many short operations as fast
+# as the GPU ends them. :evidence:`opinion`
 
 # %%
 # To save time, save passes
 # -------------------------
 #
-# Working in place saves memory. It does not save time, for both forms read and write the same bytes, and a
-# new array from the pool costs next to nothing.
+# Working in place saves memory and no time, since both forms read and write the same bytes, and a new array
+# from the pool costs next to nothing.
 #
 # .. rung:: in_place
 
@@ -269,9 +270,10 @@ print("CuPy: ", x[:3])
 print("NumPy:", ((3 * x_host) ** 2)[:3])
 
 # %%
-# What saves time is to go through the memory once instead of twice. A function on the GPU, a :term:`kernel`,
-# that does both steps reads and writes each number once. :evidence:`variant one_kernel`
-# :doc:`Ufuncs </gallery/first_kernels/ufuncs>` shows how to make one.
+# What saves time is to go through the memory once instead of twice. A :term:`kernel`, which is a function
+# that runs on the GPU, does both steps while it reads and writes each number once.
+# :evidence:`variant one_kernel` :doc:`Fusion: one kernel, fewer bytes </gallery/fast_kernels/fusion>` makes
+# one with a single decorator.
 #
 # .. headline:: One kernel for both steps saves one of two passes
 
@@ -282,10 +284,10 @@ ax = plot_bars(arithmetic, ["new_arrays", "in_place", "one_kernel"], at=2**25)
 ax.figure.set_size_inches(6.4, 2.2)
 
 # %%
-# For these 2\ :sup:`25` numbers NumPy takes :measured:`arithmetic[numpy_threads, 2**25].time` in place on
-# 16 virtual CPUs. On one thread it takes :measured:`arithmetic[numpy_in_place, 2**25].time` in place, and
-# :measured:`arithmetic[numpy_new, 2**25].time` with new arrays: on the CPU, working in place saves time too.
-# :evidence:`variant numpy_in_place`
+# In NumPy, working in place saves time as well: on one thread, the same numbers take
+# :measured:`arithmetic[numpy_in_place, 2**25].time` in place and
+# :measured:`arithmetic[numpy_new, 2**25].time` with new arrays. :evidence:`variant numpy_in_place` On 16
+# virtual CPUs they take :measured:`arithmetic[numpy_threads, 2**25].time` in place.
 #
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: new_arrays, in_place_threads, triple_square, one_kernel
@@ -297,11 +299,12 @@ ax.figure.set_size_inches(6.4, 2.2)
 # Leave the pool on
 # -----------------
 #
-# ``cp.cuda.set_allocator(None)`` switches the pool off: each array gets its memory from the driver and gives
-# it back there. To make an array of 34 MB then costs Python :measured:`pool[from_driver, 2**22].launch`
-# instead of :measured:`pool[from_pool, 2**22].launch`, launch included, and to give it back, Python waits
-# for the GPU. The cube takes :measured:`ways_no_pool` instead of :measured:`ways_new_arrays`. Switch the pool
-# off for one purpose only: so that a tool such as ``compute-sanitizer`` sees each array by itself.
+# Without the pool, the two steps on the cube take :measured:`ways_no_pool` instead of
+# :measured:`ways_new_arrays`. ``cp.cuda.set_allocator(None)`` switches it off: each array then gets its
+# memory from the driver, and to give it back, Python waits for the GPU. An array of 34 MB costs Python
+# :measured:`pool[from_driver, 2**22].launch` instead of :measured:`pool[from_pool, 2**22].launch`, launch
+# included. Do this for one purpose only: so that a tool such as ``compute-sanitizer`` sees each array by
+# itself.
 #
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: from_pool, from_driver
@@ -319,9 +322,18 @@ gg.claim(arithmetic, "numpy_in_place", faster_than="numpy_new", at=2**25, by=1.3
 # Keep pinned arrays
 # ------------------
 #
-# :term:`Pinned memory <pinned memory>` on the host, from which the GPU copies by itself, has a pool of its
-# own. That pool counts no bytes, only its free pieces of memory.
+# Make arrays in :term:`pinned memory`, from which the GPU copies by itself, once, and use them again. They
+# are slow to get and fast to use: to pin 67 MB takes :measured:`pinned_from_driver`, and to copy as much to
+# the GPU :measured:`set_pinned`.
+#
+# They come from a pool of their own, which ``cp.asarray`` needs as well: it copies a :term:`pageable
+# <pageable memory>` array into pinned memory first, which takes :measured:`asarray_pageable` if the pool has
+# a piece that fits, and :measured:`asarray_empty_pool` if not. So do not call ``pinned_pool.free_all_blocks``
+# between copies.
 
+# %%
+
+# fold: What the pinned pool counts: free pieces of memory, not bytes
 import cupyx
 
 pinned_pool = cp.get_default_pinned_memory_pool()
@@ -332,13 +344,6 @@ del x_host
 print("after: ", pinned_pool.n_free_blocks(), "free")
 pinned_pool.free_all_blocks()
 print("freed: ", pinned_pool.n_free_blocks(), "free")
-
-# %%
-# Pinned memory is slow to get and fast to use. To pin 67 MB takes :measured:`pinned_from_driver`, and to copy
-# as much to the GPU :measured:`set_pinned`. So make pinned arrays once and use them again, instead of calling
-# ``pinned_pool.free_all_blocks`` between copies. ``cp.asarray`` needs the pool as well, for it copies a
-# :term:`pageable <pageable memory>` array into pinned memory first: :measured:`asarray_pageable` if the pool
-# has a piece that fits, :measured:`asarray_empty_pool` if not.
 
 # %%
 # .. remember::
@@ -364,6 +369,6 @@ _ = thumbnail.bars(ways, "memory that is taken", [CUPY, CUPY])
 # Next
 # ----
 #
-# Next: :doc:`Overlap </gallery/moving_data/overlap>` copies one chunk while the GPU works on another. See
-# also: :doc:`Slice before or after the copy </gallery/moving_data/slicing>`, on which parts of an array are
-# views, and :ref:`symptom-out-of-memory` when you are in trouble.
+# Next: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where one chunk is copied while the GPU
+# works on another. See also: :doc:`Slice before or after the copy </gallery/moving_data/slicing>`, on which
+# parts of an array are views, and :ref:`symptom-out-of-memory` when you are in trouble.

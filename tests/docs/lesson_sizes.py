@@ -26,8 +26,8 @@ assert np.allclose(level.get(), x, rtol=1e-4)
 level[:] = -1
 """
 _DOSES_RUNGS = (
-    *("python_floats", "rounded_steps", "one_left", "float32_only"),
-    *("range_int64", "range_int32", "own_counter"),
+    *("python_floats", "rounded_steps", "float32_only"),
+    *("range_int64", "own_counter"),
 )
 
 _PINNED = """
@@ -128,7 +128,7 @@ assert (divisors.get() == smallest).all()
 divisors[:] = 0
 """
 _NO_DAMP_PTX = {"(ptx,) = damp.inspect_asm().values()": "ptx = ''"}
-_DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped", "regrouped_often")
+_DIVISORS_RUNGS = ("in_order", "by_cost", "regrouped")
 
 # By division; an answer has a byte for each number, or for each odd one.
 _PRIMES = """
