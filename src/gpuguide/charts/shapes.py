@@ -118,7 +118,7 @@ def plot_bars(
     whole = 1.0 if quantity.endswith("share") else max(value.value for value in values.values())
     is_time = all(value.unit == "s" for value in values.values())
     better = "shorter is better" if is_time else "longer is better"
-    looks = looks_of(results, list(variants))
+    looks = looks_of(results, list(variants), apart=False)  # each bar has its name
     with style():
         size = (_TILE_WIDTH, 0.4 + 0.62 * len(values)) if tile else (7.2, 0.4 + 0.6 * len(values))
         ax = plt.subplots(figsize=size)[1]

@@ -94,8 +94,8 @@ def _is_copy(info: VariantInfo) -> bool:
     return info.device == "gpu" and info.clock == "end_to_end" and is_copy_words(info.label)
 
 
-def looks_of(results: Results, names: Sequence[str]) -> dict[str, Look]:
-    """Give the look of each variant that a chart draws; two of one thing have colours of their own.
+def looks_of(results: Results, names: Sequence[str], *, apart: bool = True) -> dict[str, Look]:
+    """Give the look of each variant that a chart draws; two of one thing differ, unless `apart` is off.
 
     Copies have the colour of what they are copies for, and dashes; where all are copies, dashes tell nothing.
     """
@@ -112,5 +112,6 @@ def looks_of(results: Results, names: Sequence[str]) -> dict[str, Look]:
         others = () if on_gpu or thing not in (NUMPY, CPU) else _NEXT_WITHOUT_GPU
         candidates = [Look(colour, dashes, is_copy) for colour in (thing, *others, *_NEXT[thing])]
         taken = looks.values()
-        looks[info.name] = next((look for look in candidates if look not in taken), candidates[0])
+        free = (look for look in candidates if not apart or look not in taken)
+        looks[info.name] = next(free, candidates[0])
     return looks
