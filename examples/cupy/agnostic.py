@@ -1,32 +1,31 @@
 """
-One code for CPU and GPU
-========================
+One function for CPU and GPU
+============================
 
 How do you write a function that runs with and without a GPU?
 """
 # %%
 # Ask the array for its library, ``xp = array_namespace(x)``, and call everything through ``xp``. The function
-# then runs where its data are: four million pixels take :measured:`contrast[cupy, 2048**2].time` on the GPU,
-# and :measured:`contrast[numpy_threads, 2048**2].time` in NumPy on all threads. It is as fast as code for
-# CuPy alone.
+# then runs where its data are, as fast as code for CuPy alone: four million pixels take
+# :measured:`contrast[cupy, 2048**2].time` on the GPU, and
+# :measured:`contrast[numpy_threads, 2048**2].time` in NumPy on all threads.
 #
-# .. headline:: The same function: small images stay on the CPU, large ones go to the GPU
+# .. headline:: From 256 by 256 pixels on, the same function is faster on the GPU
 #
 # .. drawn:: agnostic
 #
-#     ax = gg.plot_time(
-#         results,
-#         variants=["numpy_threads", "cupy", "with_copies_pinned"],
-#         crossover=("numpy_threads", "cupy"),
-#     )
-#     ax.figure.set_size_inches(7.2, 3.4)
+#     ax = gg.plot_time(results, variants=["numpy_threads", "cupy", "with_copies_pinned"])
+#     ax.set(xlabel="pixels of the image", ylabel="time")
+#     ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}²")
+#     ax.figure.set_size_inches(7.2, 3.2)
 
 # %%
 # An image pipeline with ``array_namespace``
 # ------------------------------------------
 #
-# A photo in colour becomes grey, and is blurred by adding up shifted copies. The result says how far each
-# pixel differs from its surroundings. The name ``xp`` is a custom: it stands for ``np`` or ``cp``.
+# The function below turns a colour photo to grey and blurs it by adding up shifted copies. Its result says
+# how far each pixel differs from its surroundings. By custom, the library is called ``xp``, which stands for
+# ``np`` or ``cp``.
 
 import cupy as cp
 import numpy as np
@@ -55,9 +54,9 @@ print("the same:", np.allclose(on_host, on_gpu.get(), atol=1e-5))
 # %%
 # .. try-it::
 #
-#    Print ``xp.__name__`` in the function. It is not ``numpy`` or ``cupy``, but a wrapper around it. Then
-#    divide by ``around`` instead of ``around + 1``. Random colours hide what is wrong with that; a black
-#    photo, ``np.zeros_like(photo)``, shows it in both libraries.
+#    Print ``xp.__name__`` in the function. It is a wrapper around ``numpy`` or ``cupy``. Then divide by
+#    ``around`` instead of ``around + 1``. Random colours hide what is wrong with that; a black photo,
+#    ``np.zeros_like(photo)``, shows it in both libraries.
 #
 # .. headline:: Details in the dark show as well as those in the light
 
@@ -96,14 +95,14 @@ results = agnostic.contrast.run()
 # Why not simply call NumPy?
 # --------------------------
 #
-# NumPy's functions hand CuPy's arrays over to CuPy, as
-# :doc:`Run NumPy code on the GPU </gallery/cupy/numpy_to_cupy>` shows. That is enough for a script. But
-# ``np.zeros(5)`` makes an array on the CPU, and other libraries, such as PyTorch, do not take part.
+# For a script that may be enough: NumPy's functions hand a CuPy array over to CuPy, as
+# :doc:`Run NumPy code on the GPU </gallery/cupy/numpy_to_cupy>` shows. But ``np.zeros(5)`` still makes an
+# array on the CPU, and other libraries, such as PyTorch, do not take part.
 #
-# Several libraries agreed on a list of functions, their arguments and their results: the
-# `array API standard <https://data-apis.org/array-api/latest/>`__. What a library still lacks, the small
-# package `array-api-compat <https://data-apis.org/array-api-compat/>`__ adds. SciPy and scikit-learn use it,
-# too.
+# Several libraries therefore agreed on a list of functions, their arguments and their results: the
+# `array API standard <https://data-apis.org/array-api/latest/>`__. The small package
+# `array-api-compat <https://data-apis.org/array-api-compat/>`__ adds what a library still lacks. SciPy and
+# scikit-learn use it, too.
 
 names = ("astype", "concat", "cumulative_sum", "isdtype", "matrix_transpose")
 names += ("permute_dims", "unique_counts", "unstack", "vecdot")
@@ -115,9 +114,9 @@ print("array-api-compat lacks:", [name for name in names if not hasattr(xp, name
 # Call functions, not methods
 # ---------------------------
 #
-# Write ``xp.mean(x)`` for ``x.mean()``, and ``xp.astype(x, ...)`` for ``x.astype(...)``: in the standard,
-# arrays have hardly a method. Some arguments have other names: ``correction``, where NumPy and CuPy say
-# ``ddof``. And all arrays of a call must be of one library:
+# Write ``xp.mean(x)`` for ``x.mean()``, and ``xp.astype(x, ...)`` for ``x.astype(...)``: arrays in the
+# standard have hardly any methods. Some arguments have other names, such as ``correction`` for what NumPy and
+# CuPy call ``ddof``. And all arrays of a call must be of one library:
 
 for code in (
     "xp.std(on_gpu, correction=1)",
@@ -132,16 +131,16 @@ for code in (
         print(f"{code}\n    TypeError: {message}")
 
 # %%
-# The wrapper hides none of the library's other functions. ``xp.pad``, ``xp.percentile``, ``xp.histogram`` and
-# ``xp.einsum`` work for NumPy and for CuPy, although the standard does not have them. Look for a function in
-# the standard before you use it, or your code will run with these two libraries only.
+# Look for a function in the standard before you use it, for the wrapper does not warn you: ``xp.pad``,
+# ``xp.percentile``, ``xp.histogram`` and ``xp.einsum`` are not in the standard, and work all the same. Code
+# that calls them runs with NumPy and CuPy only.
 
 # %%
 # Make new arrays where the data are
 # ----------------------------------
 #
-# ``xp.zeros_like(x)`` and its kin make an array beside ``x``. If the shape is another one, pass the
-# ``device``:
+# ``xp.zeros_like(x)``, ``xp.empty_like(x)`` and the like make an array beside ``x``. For another shape, pass
+# the ``device``:
 
 from array_api_compat import device
 
@@ -164,33 +163,33 @@ for grey in (on_host, on_gpu):
 # does, is possible in NumPy, CuPy and PyTorch, but not in JAX.
 
 # %%
-# What it costs
-# -------------
+# What it costs: nothing that you would notice
+# --------------------------------------------
 #
-# Nothing that one would notice: the steps on the GPU are the same as in code for CuPy alone.
+# The GPU does the same steps as in code for CuPy alone, and takes equally long.
 #
-# .. list-table::
-#    :header-rows: 1
-#
-#    * - CuPy function
-#      - 32 times 32 pixels
-#      - 2048 times 2048 pixels
-#    * - through ``array_namespace``
-#      - :measured:`contrast[cupy, 32**2].time`
-#      - :measured:`contrast[cupy, 2048**2].time`
-#    * - written for CuPy alone
-#      - :measured:`contrast[cupy_by_hand, 32**2].time`
-#      - :measured:`contrast[cupy_by_hand, 2048**2].time`
-#
-# The small photo takes the GPU about as long as the large one; we think that Python's calls take that long at
-# any size. :evidence:`opinion` NumPy needs :measured:`contrast[numpy, 32**2].time` for it, so it should stay
-# on the CPU. Copies of the large photo, in :term:`pinned memory`, add little:
-# :measured:`contrast[with_copies_pinned, 2048**2].time` with them.
+# Leave small photos on the CPU. One of 32 by 32 pixels takes NumPy :measured:`contrast[numpy, 32**2].time`,
+# but the GPU as long as a large one; we think that Python's calls take that long at any size.
+# :evidence:`opinion` Copy large photos from and to :term:`pinned memory`. Copies included, 2048 by 2048
+# pixels then take :measured:`contrast[with_copies_pinned, 2048**2].time`.
 #
 # To do all steps in one pass you would write a :term:`kernel` of your own, for the GPU alone:
 # :doc:`When a GPU pays </gallery/start/why_gpu>` compares these ways.
 #
-# .. dropdown:: The rivals, and copies from ordinary memory
+# .. dropdown:: Code for CuPy alone, the rivals, and copies from ordinary memory
+#
+#    .. list-table:: The wrapper beside code for CuPy alone
+#       :header-rows: 1
+#
+#       * - CuPy function
+#         - 32 by 32 pixels
+#         - 2048 by 2048 pixels
+#       * - through ``array_namespace``
+#         - :measured:`contrast[cupy, 32**2].time`
+#         - :measured:`contrast[cupy, 2048**2].time`
+#       * - written for CuPy alone
+#         - :measured:`contrast[cupy_by_hand, 32**2].time`
+#         - :measured:`contrast[cupy_by_hand, 2048**2].time`
 #
 #    For "NumPy, all threads" each thread calls the same function for a strip of the photo; a small photo is
 #    left to one thread, which takes :measured:`contrast[numpy, 2048**2].time` for the large one. Copied from
@@ -209,17 +208,18 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # Test on the CPU, run on the GPU
 # -------------------------------
 #
-# Test such a function on a laptop without a GPU: give it NumPy arrays. On the GPU one test remains, that both
-# results agree, as at the top of this page. Compare with a tolerance, not for equality: the libraries may add
-# in another order.
+# Give such a function NumPy arrays, and you can test it on a laptop without a GPU. One test remains for the
+# GPU: that both results agree, as at the top of this page. Compare with a tolerance, not for equality, for
+# the libraries may add in another order.
 
 # %%
 # .. remember::
 #
 #    - Begin each function with ``xp = array_namespace(x)``, and call ``xp.mean(x)`` instead of ``x.mean()``.
+#      Four million pixels then take :measured:`contrast[cupy, 2048**2].time` on the GPU, and
+#      :measured:`contrast[numpy_threads, 2048**2].time` on the CPU.
 #    - Make new arrays with ``xp.zeros_like(x)``, or pass ``device=device(x)``.
-#    - Test with NumPy arrays on any machine, and compare with a tolerance. On the GPU the same function takes
-#      :measured:`contrast[cupy, 2048**2].time` instead of :measured:`contrast[numpy_threads, 2048**2].time`.
+#    - Test with NumPy arrays on any machine, and compare with a tolerance.
 
 # %%
 # Your turn: a library that you do not know
@@ -242,4 +242,5 @@ _ = thumbnail.bars(times, "time for 4 million pixels")
 # ----
 #
 # Next: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`, on what the copies cost. See
-# also: :doc:`Convolution </gallery/cupy/convolution>`, on better ways to blur than adding up shifted copies.
+# also: :doc:`Convolution: blur in two passes </gallery/cupy/convolution>`, on better ways to blur than adding
+# up shifted copies.

@@ -5,12 +5,43 @@ Convolution: blur in two passes
 How do you blur an image on the GPU, and what do the copies cost?
 """
 # %%
-# If the kernel can be split, as a Gaussian can, blur down the columns first and then along the rows. With a
-# kernel of 15 by 15 this takes :measured:`image[separable, 2048**2].time` for 2048 by 2048 pixels, and all
-# products in one sum take :measured:`image[ndimage, 2048**2].time`. Copy from and to pinned memory, or a good
-# loop on 16 virtual CPUs is faster.
+# If the weights of a blur can be split into a column and a row, as a Gaussian's can, blur down the columns
+# first and then along the rows. With 15 by 15 weights this takes :measured:`image[separable, 2048**2].time`
+# for 2048 by 2048 pixels, and one sum of all products takes :measured:`image[ndimage, 2048**2].time`. Copy
+# from and to pinned memory: with ordinary arrays a good loop on the CPU is faster.
 #
-# .. headline:: Two passes of 15 weights give the same blur as one sum of 225
+# .. headline:: In CuPy two passes are the fastest; a CUDA kernel of your own beats them
+#
+# .. drawn:: convolution
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#
+#     ways = {
+#         "convolve2d": "convolve2d",
+#         "ndimage.convolve": "ndimage",
+#         "fftconvolve": "fft",
+#         "two passes": "separable",
+#         "CUDA kernel": "fused",
+#     }
+#     times = {label: results.time(name, 2048**2) for label, name in ways.items()}
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         for row, (label, time) in enumerate(times.items()):
+#             colour = KERNEL if label == "CUDA kernel" else CUPY
+#             ax.barh(row, time.value, height=0.66, color=colour)
+#             end = {"textcoords": "offset points", "va": "center", "weight": "bold"}
+#             ax.annotate(str(time), (time.value, row), (6, 0), **end)
+#         ax.set_yticks(range(len(times)), list(times))
+#         ax.invert_yaxis()
+#         ax.set_xticks([])
+#         ax.set_xlim(0, 1.2 * ax.dataLim.x1)
+#         ax.spines["bottom"].set_visible(False)
+#         ax.grid(visible=False)
+#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
+#         describe(ax, f"Bars of the time for 2048 by 2048 pixels, without copies. {words}.")
+#
+# .. headline:: All of them give the same picture
 #
 # .. drawn:: convolution
 #
@@ -37,48 +68,18 @@ How do you blur an image on the GPU, and what do the copies cost?
 #         ax.tick_params(length=0)
 #         ax.grid(visible=False)
 #         describe(ax, "A portrait photo of Grace Hopper, and beside it the same photo, softly blurred.")
-#
-# .. headline:: Two passes beat the FFT and the direct sum; your own kernel beats them all
-#
-# .. drawn:: convolution
-#
-#     import matplotlib.pyplot as plt
-#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
-#
-#     ways = {
-#         "convolve2d": "convolve2d",
-#         "ndimage.convolve": "ndimage",
-#         "fftconvolve": "fft",
-#         "two passes": "separable",
-#         "own kernel": "fused",
-#     }
-#     times = {label: results.time(name, 2048**2) for label, name in ways.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
-#         for row, (label, time) in enumerate(times.items()):
-#             colour = KERNEL if label == "own kernel" else CUPY
-#             ax.barh(row, time.value, height=0.66, color=colour)
-#             end = {"textcoords": "offset points", "va": "center", "weight": "bold"}
-#             ax.annotate(str(time), (time.value, row), (6, 0), **end)
-#         ax.set_yticks(range(len(times)), list(times))
-#         ax.invert_yaxis()
-#         ax.set_xticks([])
-#         ax.set_xlim(0, 1.2 * ax.dataLim.x1)
-#         ax.spines["bottom"].set_visible(False)
-#         ax.grid(visible=False)
-#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
-#         describe(ax, f"Bars of the time for 2048 by 2048 pixels, without copies. {words}.")
 
 # %%
-# convolve2d on the GPU: SciPy's function under CuPy's name
-# ---------------------------------------------------------
+# SciPy's function for CuPy arrays: convolve2d
+# --------------------------------------------
 #
 # A convolution replaces each pixel by a weighted sum of its neighbours. The table of weights is called the
-# *kernel*; it has nothing to do with the :term:`kernels <kernel>` that run on a GPU. ``cupyx.scipy`` has
-# SciPy's functions for CuPy arrays, with the same names and arguments.
+# *kernel*; it has nothing to do with the :term:`kernels <kernel>` that run on a GPU, and this page calls
+# those CUDA kernels. ``cupyx.scipy`` has SciPy's functions for CuPy arrays, with the same names and
+# arguments.
 #
-# The image below is black but for single white pixels, 16 apart. It shows what the kernel does to each of
-# them.
+# The image below is black but for single white pixels, 16 apart, so that you see what the kernel does to each
+# of them.
 
 import warnings
 
@@ -191,8 +192,8 @@ with style():
 # The direct sum: take ndimage
 # ----------------------------
 #
-# ``ndimage.convolve`` makes the same products for images with any number of axes. It always keeps the size,
-# and reflects the image at its border unless you say ``mode="constant"``.
+# Call ``ndimage.convolve`` instead of ``convolve2d``. It makes the same products, for any number of axes, and
+# always keeps the size. At its border it reflects the image, unless you pass ``mode="constant"``.
 
 from cupyx.scipy import ndimage
 
@@ -200,7 +201,7 @@ again = ndimage.convolve(image, gauss, mode="constant")
 print("the same:", bool(cp.allclose(again, blurred)))
 
 # %%
-# It takes :measured:`image[ndimage, 2048**2].time`, and ``convolve2d``
+# It takes :measured:`image[ndimage, 2048**2].time`, where ``convolve2d`` takes
 # :measured:`image[convolve2d, 2048**2].time`.
 #
 # .. dropdown:: Why convolve2d takes longer
@@ -228,9 +229,9 @@ by_fft = fftconvolve(image, gauss, mode="same")
 print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 
 # %%
-# The price hardly depends on the kernel: the GPU works for :measured:`by_kernel[fft, 3**2].time` with one of
-# 3 by 3, and for :measured:`by_kernel[fft, 63**2].time` with one of 63 by 63. Nor does a small image help,
-# for Python needs :measured:`image[fft, 2048**2].launch` to hand over the many steps.
+# The FFT takes about the same time with every kernel, :measured:`by_kernel[fft, 63**2].time` with one of 63
+# by 63. A small image does not help, for Python needs :measured:`image[fft, 2048**2].launch` to launch the
+# many steps.
 #
 # .. dropdown:: How exact the FFT is
 #
@@ -248,8 +249,9 @@ print("close:", bool(cp.allclose(by_fft, blurred, atol=1e-5)))
 # Two passes: for kernels that can be split
 # -----------------------------------------
 #
-# A Gaussian is the product of a column and a row, so blur along the columns first, and then along the rows.
-# That takes 30 products for each pixel instead of 225.
+# A Gaussian is the product of a column and a row. Blur down the columns first, and then along the rows: that
+# takes 30 products for each pixel instead of 225. For a plain Gaussian blur, call
+# ``ndimage.gaussian_filter``, which does this by itself.
 
 column = row = cp.exp(-(cp.asarray(x) ** 2))
 down = ndimage.convolve1d(image, column, axis=0, mode="constant")
@@ -259,16 +261,17 @@ print("the same:", bool(cp.allclose(twice, blurred)))
 # %%
 # This is :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum, and with a kernel
 # of 63 by 63 it is :measured:`by_kernel[separable, 63**2].speedup(ndimage)` as fast. Boxes and Sobel's filter
-# for edges can be split as well; ``ndimage.gaussian_filter`` works in two passes by itself.
+# for edges can be split as well.
 
 # %%
-# One kernel of your own for both passes
-# --------------------------------------
+# If you blur all day: one CUDA kernel for both passes
+# ----------------------------------------------------
 #
-# Between CuPy's two passes a whole image is written and read again. A kernel of your own need not do that. In
-# the one below, each thread goes down a column of pixels, and adds each pixel to the sums of 16 rows, which
-# are in registers. The threads of a block put these sums into :term:`shared memory`, wait for one another,
-# and go along the rows. A block needs 7 more columns on either side, so blocks overlap.
+# Between CuPy's two passes a whole image is written and read again, which a CUDA kernel of your own can
+# avoid. In the one below, each thread goes down a column of pixels, and adds each pixel to the sums of 16
+# rows, which it keeps in registers. The threads of a block then put these sums into :term:`shared memory`,
+# wait for one another, and go along the rows. A block also needs the 7 columns on either side, so that blocks
+# overlap.
 #
 # .. kernel:: gpuguide.topics.convolution.kernels
 #    :names: blur_source
@@ -286,8 +289,8 @@ blur(blocks, (128,), (image, column, row, in_one, np.int32(height), np.int32(wid
 print("the same:", bool(cp.allclose(in_one, blurred)))
 
 # %%
-# It takes :measured:`image[fused, 2048**2].time`, and is :measured:`image[fused, 2048**2].speedup(separable)`
-# as fast as CuPy's two passes.
+# It takes :measured:`image[fused, 2048**2].time`, and is
+# :measured:`image[fused, 2048**2].speedup(separable)` as fast as the two passes in CuPy.
 #
 # .. dropdown:: How much is left to gain
 #
@@ -331,8 +334,8 @@ print("the same:", bool(cp.allclose(in_one, blurred)))
 # From the host and back: pin both arrays
 # ---------------------------------------
 #
-# If the image comes from the host, and the result must go back, two copies are added, 16 MiB each for 2048 by
-# 2048 pixels. The GPU copies by itself from and to :term:`pinned memory`, which you reserve once:
+# If the image comes from the host and the result must go back, two copies are added, 16 MiB each for 2048 by
+# 2048 pixels. Reserve :term:`pinned memory` for both, once, and the GPU copies from and to it by itself:
 
 import cupyx
 
@@ -348,9 +351,9 @@ print("the same:", np.allclose(out_pinned, expected))
 # %%
 # Copies included, the two passes take :measured:`image[with_copies_pinned, 2048**2].time`. From and to
 # NumPy's ordinary, :term:`pageable <pageable memory>` memory they take
-# :measured:`image[with_copies, 2048**2].time`, and a good loop on 16 virtual CPUs does it in
-# :measured:`image[separable_simd, 2048**2].time`. A small image is not worth the trip: each launch and each
-# copy has a fixed cost, and 256 by 256 pixels still take :measured:`small[with_copies_pinned, 256**2].time`.
+# :measured:`image[with_copies, 2048**2].time`, while a good compiled loop on 16 virtual CPUs takes
+# :measured:`image[separable_simd, 2048**2].time`. A small image is not worth the trip, for each launch and
+# each copy has a fixed cost.
 #
 # .. kernel:: gpuguide.topics.convolution.study
 #    :names: with_copies
@@ -360,20 +363,19 @@ print("the same:", np.allclose(out_pinned, expected))
 # Which way for which kernel
 # --------------------------
 #
-# From CuPy, take ``ndimage.convolve`` for the smallest kernel, such as 3 by 3, and two passes for a
-# larger one that can be split. If it cannot be split, ``fftconvolve`` is the faster one from some 15 by 15
-# on.
+# With CuPy, call ``ndimage.convolve`` for the smallest kernels, such as 3 by 3, and make two passes with a
+# larger one that can be split. If it cannot be split, ``fftconvolve`` is faster from about 15 by 15 on.
 #
 # .. headline:: The direct sum grows with every weight, the FFT does not
 
 # draw
 ax = gg.plot_time(by_kernel)
-ax.set_xlabel("kernel, for an image of 2048 by 2048")
+ax.set(xlabel="kernel, for an image of 2048 by 2048", ylabel="time on the GPU, no copies")
 _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 
 # %%
-# With a kernel of 63 by 63 the FFT is less work for the GPU than two passes, but Python takes longer to
-# launch it, :measured:`by_kernel[fft, 63**2].launch`. Only with a larger image does that not matter.
+# With a kernel of 63 by 63 the FFT is a little less work for the GPU than two passes, but more launches for
+# Python. Take it there for large images only.
 #
 # .. dropdown:: All ways on the GPU and on the CPU
 #
@@ -436,8 +438,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #
 #    - Split the kernel if you can, and call ``ndimage.convolve1d`` for each axis: with 15 by 15 weights this
 #      is :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum.
-#    - If it cannot be split, take ``ndimage.convolve`` for a small kernel and ``fftconvolve`` from some 15 by
-#      15 on.
+#    - If it cannot be split, call ``ndimage.convolve`` with a small kernel and ``fftconvolve`` from about 15
+#      by 15 on.
 #    - Pin the arrays for the image and the result. With pageable copies, a good loop on the CPU wins.
 
 # %%
@@ -468,8 +470,9 @@ _ = thumbnail.picture(photo, "a photo whose right half is blurred", cmap="gray")
 # Next
 # ----
 #
-# Next: :doc:`Random numbers on the GPU </gallery/cupy/random_numbers>` are made on the GPU itself. See also:
-# :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` explains what copies cost.
+# Next: :doc:`Random numbers: take default_rng </gallery/cupy/random_numbers>` makes the data on the GPU
+# itself. See also: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` explains what
+# copies cost.
 #
 # The photo shows Grace Hopper. It was taken for the U.S. Navy, is in the public domain, and comes with
 # `Matplotlib <https://matplotlib.org>`__.

@@ -5,12 +5,11 @@ Linear algebra: when CuPy wins
 Which routines gain on the GPU, and from which size on?
 """
 # %%
-# Give a matrix of more than a few hundred rows to ``cp.linalg``. With 1024 rows, QR takes
-# :measured:`qr[cupy, 1024**2].time`, or :measured:`qr[with_copies_pinned, 1024**2].time` with pinned copies
-# there and back, where NumPy takes :measured:`qr[numpy, 1024**2].time` on 16 virtual CPUs. An SVD gains
-# least, and a small matrix is better left with NumPy.
+# Give a matrix of more than a few hundred rows to ``cp.linalg``, and leave a smaller one with NumPy. With
+# 1024 rows, QR takes :measured:`qr[with_copies_pinned, 1024**2].time` on the GPU, pinned copies there and
+# back included, and :measured:`qr[numpy, 1024**2].time` in NumPy on 16 virtual CPUs.
 #
-# .. headline:: A matrix with 1024 rows: QR gains the most, and SVD the least
+# .. headline:: A matrix with 1024 rows: QR gains the most, and an SVD the least
 #
 # .. drawn:: linear_algebra
 #
@@ -46,8 +45,8 @@ Which routines gain on the GPU, and from which size on?
 # The calls have NumPy's names
 # ----------------------------
 #
-# Each answer below is put to the test: Q times R must be the matrix again, and the matrix times the solution
-# must be the right-hand side. What they differ by is the :term:`residual`.
+# Write ``cp`` for ``np``, and check what you get: Q times R must be the matrix again, and the matrix times
+# the solution must be the right-hand side. The difference is called the :term:`residual`.
 
 import cupy as cp
 import numpy as np
@@ -71,8 +70,8 @@ print(f"log |det|: {float(logarithm):.9f}, NumPy: {np.linalg.slogdet(a_host)[1]:
 # .. try-it::
 #
 #    Print ``cp.linalg.det(a)``. It is infinite, and so is NumPy's: this determinant has hundreds of digits
-#    before the point, and ``float64`` ends at 10\ :sup:`308`. NumPy warns of it, CuPy does not. So take
-#    ``slogdet``.
+#    before the point, and ``float64`` ends at 10\ :sup:`308`. NumPy warns of it, but CuPy does not. Take
+#    ``slogdet`` instead.
 
 # %%
 
@@ -99,20 +98,21 @@ _ = gg.fact("widened", residuals.share_widened(512), unit="share")
 # From how many rows on?
 # ----------------------
 #
-# Count the copies if the matrix comes from the host and the result goes back. QR of 128 rows then takes
-# :measured:`qr[with_copies_pinned, 128**2].time` with pinned copies, and NumPy
-# :measured:`qr[numpy_one_thread, 128**2].time` on one thread. With 512 rows it is
-# :measured:`qr[with_copies_pinned, 512**2].time` against :measured:`qr[numpy, 512**2].time` on all threads.
+# Count the copies if the matrix comes from the host and the result goes back. At 128 rows the GPU and one
+# thread of the CPU then take equally long. At 512 rows QR takes
+# :measured:`qr[with_copies_pinned, 512**2].time` with pinned copies, and NumPy takes
+# :measured:`qr[numpy, 512**2].time`.
 #
 # .. headline:: Copies included, the GPU wins QR from a few hundred rows on
 
 # draw
-gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
+ax = gg.plot_time(qr, variants=["numpy_one_thread", "numpy", "with_copies_pinned"])
+ax.set(xlabel="rows of the matrix", ylabel="time, with copies")
+_ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}")
 
 # %%
-# A matrix with 2\ :sup:`12` elements has 64 rows, one with 2\ :sup:`20` has 1024. More threads do not always
-# help NumPy: up to 512 rows one thread is about as fast, or faster. Before you compare small matrices, set
-# ``OPENBLAS_NUM_THREADS=1`` in the environment.
+# More threads do not always help NumPy: up to 512 rows, one thread is as fast as all of them, or faster.
+# Before you compare small matrices, set ``OPENBLAS_NUM_THREADS=1`` in the environment.
 #
 # .. dropdown:: Pageable copies, one thread, and NumPy's library
 #
@@ -163,9 +163,9 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 # Judge an answer by its residual
 # -------------------------------
 #
-# NumPy's answer and CuPy's differ in their last digits, and a comparison does not say which is better. A
-# residual says how good each of them is. It is given in *eps*, the distance from 1 to the next number:
-# 2.2e-16 in ``float64``.
+# NumPy's answer and CuPy's differ in their last digits, and comparing them does not say which one is better.
+# The residual of each does. It is given in *eps*, the distance from 1 to the next number, which is 2.2e-16 in
+# ``float64``. At these sizes a few dozen eps are as good as you can expect.
 #
 # .. csv-table:: Residuals in ``float64``, in eps
 #    :header: routine, rows | NumPy | CuPy
@@ -175,7 +175,7 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 #    ``solve``, 1024|:measured:`residual_solve_numpy`|:measured:`residual_solve_cupy`
 #    ``svd``, 512|:measured:`residual_svd_numpy`|:measured:`residual_svd_cupy`
 #
-# CuPy's residuals are somewhat larger; either way at most the last two digits are lost.
+# CuPy's residuals are somewhat larger. With either library at most the last two of 16 digits are lost.
 #
 # .. dropdown:: Products and float32
 #
@@ -200,11 +200,12 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 #    :fold: How the residuals are worked out, and how elements are compared
 
 # %%
-# Matmul on tensor cores: float64, or TF32
+# Matmul: stay with float64, or allow TF32
 # ----------------------------------------
 #
-# How fast a product is depends on which units of the GPU compute it, and that depends on the dtype. On this
-# GPU ``float64`` runs on the :term:`tensor cores <tensor core>` by itself, so that ``float32`` saves no time.
+# Do not convert to ``float32`` to save time on a GPU such as an A100, an H100 or this H200: their
+# :term:`tensor cores <tensor core>` multiply in ``float64`` as well, and CuPy uses them for that without
+# being asked. On a graphics card ``float32`` is much faster, for such cards have few units for ``float64``.
 
 a = cp.random.standard_normal((4096, 4096))
 b = cp.random.standard_normal((4096, 4096))
@@ -221,12 +222,12 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 #    float32|:measured:`matmul[matmul_cupy, 4096**2].time`
 #    TF32|:measured:`tf32[tf32, 4096**2].time`
 #
-# In ``float32`` the tensor cores stay off, for they would round the factors to *TF32*, ten bits after the
-# point instead of 23. If three digits are enough, allow that with ``CUPY_TF32=1`` in the environment. Cards
-# for graphics have few units for ``float64``; there, ``float32`` is much the faster one.
+# If three digits are enough, set ``CUPY_TF32=1`` in the environment. Tensor cores round the factors of a
+# ``float32`` product to *TF32*, with 10 bits after the point instead of 23, and CuPy leaves them off unless
+# you allow that.
 #
-# Do not send small products one by one. In a loop of 182 products of 25 by 25 the GPU waits for Python at
-# each call. Stack them instead: one ``cp.matmul`` of two arrays of shape ``(182, 25, 25)`` computes all.
+# Do not send small products one by one, for in a loop the GPU waits for Python at each call. Stack them
+# instead: a single ``cp.matmul`` of two arrays of shape ``(1000, 25, 25)`` computes a thousand products.
 # :doc:`Many short kernels </gallery/first_kernels/launch_overhead>` shows what a launch costs.
 #
 # .. dropdown:: Operations per second, the price of TF32, and the copies
@@ -255,9 +256,9 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 # takes :measured:`eigh[eigh_cupy, 1024**2].time`, and ``cp.linalg.svd`` takes
 # :measured:`svd[svd_cupy, 1024**2].time`.
 #
-# If it must be an SVD and some digits may go, call Jacobi's method yourself: ``cupyx.cusolver.gesvdj(a)``
-# takes :measured:`svd[svd_jacobi, 1024**2].time`. It returns U, S and V, and this V is not transposed. At 128
-# by 128 stay with NumPy for all of these.
+# If you need an SVD and can spare a digit or two, call Jacobi's method yourself: ``cupyx.cusolver.gesvdj(a)``
+# takes :measured:`svd[svd_jacobi, 1024**2].time`. It returns U, S and V, and this V is not transposed. For
+# 128 rows stay with NumPy.
 #
 # .. dropdown:: SVD and eigh at three sizes
 #
@@ -297,12 +298,11 @@ print(f"float32 is off by {float(norm(c_single - c) / norm(c)):.1e}")
 #     :measured:`residual_eigh_numpy` with NumPy.
 
 # %%
-# SVD and eigh hold the host, QR and solve do not
-# -----------------------------------------------
+# Call svd and eigh last: Python waits for them
+# ---------------------------------------------
 #
 # Most calls of CuPy return before the GPU is done, so that Python can prepare the next one. ``svd`` and
-# ``gesvdj`` do not, nor does ``eigh`` with a large matrix. Call them last, after you have launched what does
-# not need their result.
+# ``gesvdj`` do not, nor does ``eigh`` with a large matrix. First launch whatever does not need their result.
 #
 # .. headline:: svd and eigh hold Python to the end; qr and solve let it go early
 
@@ -325,15 +325,15 @@ for label, results, name, rows in (
     held[label] = gg.fact(
         f"held_{name}", min(1.0, share), unit="share", note="launch / whole"
     )
-_ = plot_ratios(held, "Python is held for")
+_ = plot_ratios(held, "Python waits")
 
 # %%
 # What goes wrong: a singular matrix raises nothing
 # -------------------------------------------------
 #
-# That ``solve`` does not wait has a price. If the matrix is singular, NumPy raises ``LinAlgError``, while
-# CuPy returns ``nan`` or ``inf``: to find out, it would have to look at a number that is still on the GPU.
-# Ask for that with ``cupyx.errstate``:
+# If a matrix is singular, NumPy raises ``LinAlgError``, while CuPy returns ``nan`` or ``inf`` without a word:
+# to find out, it would have to wait for a number that is still on the GPU. Ask for that check with
+# ``cupyx.errstate``:
 
 import cupyx
 
@@ -368,7 +368,7 @@ except np.linalg.LinAlgError as error:
 #    - Use ``cp.linalg`` from a few hundred rows on: QR of 1024 rows is
 #      :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast as NumPy on 16 virtual CPUs, pinned
 #      copies included.
-#    - Judge an answer by its residual, and take ``eigh`` in place of ``svd`` where the matrix is symmetric.
+#    - Judge an answer by its residual, and call ``eigh`` instead of ``svd`` if the matrix is symmetric.
 #    - Write ``with cupyx.errstate(linalg="raise")`` if a matrix may be singular.
 
 # %%
@@ -395,6 +395,6 @@ _ = thumbnail.bars(times, "time for QR of 1024 rows")
 # Next
 # ----
 #
-# Next: :doc:`Sort and search on the GPU </gallery/cupy/sort_search>` asks the same question for data without
+# Next: :doc:`Sort and search on the GPU </gallery/cupy/sort_search>` asks the same question for work without
 # arithmetic. See also: :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>` measures tensor
 # cores and ordinary units.

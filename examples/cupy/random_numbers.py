@@ -1,16 +1,16 @@
 """
-Random numbers on the GPU
-=========================
+Random numbers: take default_rng
+================================
 
 Which generator should you take on the GPU, and how fast is it?
 """
 # %%
-# Make random numbers where you need them, with ``cp.random.default_rng``: fifty million take
-# :measured:`float64[xorwow, 5*10**7].time` on the GPU, and
-# :measured:`float64[numpy_threads, 5*10**7].time` in NumPy on all threads. Draw many at once, and replace the
-# older ``cp.random.random``.
+# If the GPU uses the random numbers, make them there with ``cp.random.default_rng``, many in one call: fifty
+# million take :measured:`float64[xorwow, 5*10**7].time`, and :measured:`float64[numpy_threads, 5*10**7].time`
+# in NumPy on all threads. If your code still calls the older ``cp.random.random``, replace it.
 #
-# .. headline:: Fifty million random numbers: take ``default_rng``
+# .. headline:: ``default_rng`` is :measured:`float64[xorwow, 5*10**7].speedup(cupy_random)` as fast as
+#    ``cp.random.random``
 #
 # .. drawn:: random_numbers
 #
@@ -23,8 +23,8 @@ Which generator should you take on the GPU, and how fast is it?
 # default_rng: NumPy's interface, other numbers
 # ---------------------------------------------
 #
-# CuPy's random numbers come from a generator object. Its :term:`seed <random seed>` decides them all: the
-# same seed and the same calls give the same numbers again.
+# CuPy's random numbers come from a generator object. Its :term:`seed <random seed>` decides all of them: with
+# the same seed and the same calls you get the same numbers again.
 
 import cupy as cp
 import numpy as np
@@ -43,9 +43,9 @@ for xp in (np, cp):
 #    Take another seed than 2026 in the line that makes ``again``, and run the cell once more. Its numbers
 #    no longer equal those of the first line, in either library.
 #
-# Two things differ from NumPy. The same seed gives other numbers, as the generators are not the same. And
-# CuPy's numbers depend on how they are drawn: two and then one are not the same as three at once. If a test
-# must compare both libraries, make the numbers once, in NumPy, and copy them.
+# Two things differ from NumPy. The same seed gives other numbers, for the libraries use different
+# generators. And CuPy's numbers depend on how you draw them: two and then one are not the same as three at
+# once. If a test must compare both libraries, make the numbers once, in NumPy, and copy them to the GPU.
 
 # %%
 
@@ -79,11 +79,8 @@ _ = gg.fact("pi_shrinks", float(typical[0] / typical[-1]), unit="ratio")
 # Which generator, and which dtype
 # --------------------------------
 #
-# Stay with ``default_rng``, whose generator is XORWOW, and say ``dtype=cp.float32`` where seven digits are
-# enough. Philox and MRG32k3a are there for those who know that they need them. Put such an object together
-# yourself:
-#
-# .. rung:: philox
+# Stay with ``default_rng``, which uses the generator XORWOW, and pass ``dtype=cp.float32`` where seven digits
+# are enough. If you know that you need Philox or MRG32k3a, make the object yourself:
 
 philox = cp.random.Generator(cp.random.Philox4x3210(2026))
 x = philox.random(1_000_000, dtype=cp.float32)
@@ -109,8 +106,8 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 #      - :measured:`float32[cupy_random, 5*10**7].time`
 #      - :measured:`float64[cupy_random, 5*10**7].time`
 #
-# The three generators differ little. The older function is slower in either dtype, and it has one seed for
-# the whole program.
+# In float64 the three generators are close together, and in float32 XORWOW is the fastest. The older function
+# is the slowest in either dtype, and it has one seed for the whole program.
 #
 # .. dropdown:: How close to the memory's speed, and how the generators were checked
 #
@@ -132,14 +129,15 @@ print(x.dtype, float(x.mean()), "from", float(x.min()), "to", float(x.max()))
 # Draw many numbers at once
 # -------------------------
 #
-# A call of ``default_rng`` keeps the GPU busy for :measured:`float64[xorwow, 10**3].time`, however few
-# numbers it makes. NumPy has made a thousand numbers in :measured:`float64[numpy_threads, 10**3].time`. If
-# you need only a few on the CPU, make them there.
+# Ask for all numbers of a step in one call. With ``default_rng`` each call keeps the GPU busy for at least
+# :measured:`float64[xorwow, 10**3].time`, and for that time it makes a million numbers as well as a thousand.
+# If the CPU needs a thousand, make them there: NumPy takes :measured:`float64[numpy_threads, 10**3].time`.
 #
-# .. headline:: A million numbers keep the GPU busy no longer than a thousand
+# .. headline:: With ``default_rng`` a million numbers take no longer than a thousand
 
 # draw
-gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
+ax = gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
+_ = ax.set_ylabel("time, without copies")
 
 # %%
 # .. dropdown:: Small arrays, and what Python's part is
@@ -162,12 +160,12 @@ gg.plot_time(results, variants=["numpy_threads", "cupy_random", "xorwow"])
 #    :fold: NumPy on one thread, and on all
 
 # %%
-# Add two vectors of them
-# -----------------------
+# Add two random vectors
+# ----------------------
 #
-# Write ``a + b``, or ``cp.add`` with ``out=`` to reuse an array. A kernel of your own gains nothing here:
-# both run at :measured:`add[cupy, 5*10**7].share` of the memory's speed. It is worth writing where it does
-# several operations in one pass.
+# Write ``a + b``, or ``cp.add`` with ``out=`` if you want to reuse an array. A kernel of your own gains
+# nothing here, because a plain sum already runs at :measured:`add[cupy, 5*10**7].share` of the memory's
+# speed. :evidence:`variant elementwise` Write one only where it does several operations in one pass.
 
 # %%
 
@@ -238,8 +236,8 @@ inside = cp.count_nonzero(x * x + y * y < 1)
 print("pi is about", 4 * int(inside) / n)
 
 # %%
-# The error of one estimate may be small by luck. So we made 32 estimates for each number of points, and call
-# the root of the mean of their squared errors the typical error.
+# The error of one estimate may be small by luck. We therefore made 32 estimates for each number of points,
+# and call the root of the mean of their squared errors the typical error.
 #
 # .. headline:: A hundred times the points give pi one more digit
 
@@ -266,20 +264,19 @@ with style():
     )
 
 # %%
-# The typical error is :measured:`pi_error_2` with a hundred points and :measured:`pi_error_8` with a hundred
-# million. It falls as one over the root of their number, on a GPU as elsewhere, so speed buys few digits. If
-# your errors do not fall like this, look at your random numbers: a seed that is set again in a loop makes the
-# same points again.
+# The error falls with the square root of the number of points, on a GPU as anywhere, so that even a much
+# faster GPU buys few digits. If your errors do not fall like this, look at your random numbers: a seed that
+# is set again in a loop makes the same points again.
 #
 # .. results:: float64
 
 # %%
 # .. remember::
 #
-#    - Make random numbers on the GPU with ``cp.random.default_rng``, many at once. It takes
-#      :measured:`float64[xorwow, 5*10**7].time` for fifty million, ``cp.random.random``
+#    - Make random numbers for the GPU with ``cp.random.default_rng``, many in one call. It takes
+#      :measured:`float64[xorwow, 5*10**7].time` for fifty million, and ``cp.random.random`` takes
 #      :measured:`float64[cupy_random, 5*10**7].time`.
-#    - Say ``dtype=cp.float32`` where seven digits are enough.
+#    - Pass ``dtype=cp.float32`` where seven digits are enough.
 #    - Set the seed once, before the loop, and do not expect NumPy's numbers from it.
 
 # %%

@@ -5,9 +5,9 @@ Make data where you use them
 When is one operation worth a trip to the GPU?
 """
 # %%
-# If the GPU uses the numbers, make them there, and bring back only the result. From random numbers to the
-# scalar product of 100 million pairs this takes :measured:`whole_gpu`. With numbers from the host it takes
-# :measured:`whole_pinned`, even with pinned copies, while 16 virtual CPUs do it alone in
+# If the GPU uses the numbers, make them there, and bring back only the result: 100 million random pairs and
+# their scalar product then take :measured:`whole_gpu`. Do not send numbers there for one operation: made on
+# the CPU and copied from pinned memory they take :measured:`whole_pinned`, and the CPU alone takes
 # :measured:`whole_numpy_threads`.
 #
 # .. headline:: Making and copying the numbers takes nearly all of the time
@@ -25,15 +25,16 @@ When is one operation worth a trip to the GPU?
 #         ax = plt.subplots(figsize=(7.2, 2.1))[1]
 #         for row, (bar, where, draw, dot) in enumerate(
 #             (
-#                 ("NumPy, all threads", CPU, "random_numpy_threads", "numpy_threads"),
 #                 ("pageable copies", CPU, "random_numpy_threads", "with_copies"),
 #                 ("pinned copies", CPU, "random_numpy_threads", "with_copies_pinned"),
+#                 ("NumPy, all threads", CPU, "random_numpy_threads", "numpy_threads"),
 #                 ("all on the GPU", CUPY, "random_cupy", "cublas_on_gpu"),
 #             )
 #         ):
 #             made, rest = 2 * facts[draw].value, results.time(dot, n).value
 #             copied = max(rest - product, 0.0) if dot.startswith("with_copies") else 0.0
-#             total = format_quantity(made + rest, "s")
+#             whole = made + rest
+#             total = format_quantity(whole, "s", 0.7 * whole, 1.3 * whole)  # as exact as in the text
 #             ax.barh(row, made, height=0.66, color=where)
 #             if where == CPU:
 #                 ax.text(made / 2, row, "made", color=GRID, ha="center", va="center")
@@ -59,8 +60,8 @@ When is one operation worth a trip to the GPU?
 # Make random numbers on the GPU
 # ------------------------------
 #
-# CuPy draws random numbers on the GPU. Only the result, one number, crosses :term:`PCIe`, the link between
-# the GPU and the host.
+# Draw random numbers with CuPy, and they are on the GPU from the start. Only the result, one number, crosses
+# :term:`PCIe`, the link between the GPU and the host.
 
 import cupy as cp
 import numpy as np
@@ -78,11 +79,8 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 # .. try-it::
 #
 #    Write ``rng = np.random.default_rng(0)`` and print ``type(product)``. ``cp.dot`` does not complain: it
-#    calls ``a.dot``, and for NumPy's arrays that is NumPy's, on the CPU. Only ``a.get()`` raises:
-#    NumPy's arrays have no such method. Where the arrays are decides where the work is done, not the name in
-#    front.
-#
-# The two sums may differ in their last digits, as the products are added up in another order.
+#    calls ``a.dot``, and for a NumPy array that is NumPy's method, on the CPU. Only ``a.get()`` raises an
+#    error. Where the work is done depends on where the arrays are, not on the name in front.
 #
 # .. headline:: Two vectors cross the link, or one number
 #
@@ -92,9 +90,9 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 #     cross PCIe before the GPU multiplies them. In the second row they are drawn on the GPU and multiplied
 #     there, and one number crosses.
 #
-# For large vectors take cuBLAS, NVIDIA's library for linear algebra: write ``from cupy import cublas``, and
-# ``cublas.dot(a, b)``. 100 million pairs then take :measured:`dot[cublas_on_gpu, 10**8].time`, and
-# :measured:`dot[on_gpu, 10**8].time` with ``cp.dot``.
+# For large vectors call cuBLAS, NVIDIA's library for linear algebra: write ``from cupy import cublas``, and
+# ``cublas.dot(a, b)``. For 100 million pairs it takes :measured:`dot[cublas_on_gpu, 10**8].time`, where
+# ``cp.dot`` takes :measured:`dot[on_gpu, 10**8].time`.
 #
 # .. dropdown:: Why cp.dot takes longer than cuBLAS
 #
@@ -103,8 +101,8 @@ print("NumPy:", float(np.dot(a_host, b_host)))
 #     explain all of the difference. We think that the rest is CuPy's multiplication, which does not reach the
 #     memory's speed. :evidence:`opinion`
 #
-# Numbers from two generators differ even with the same seed. Compare such results by their means and spreads.
-# If you need the very same numbers on both sides, draw them once and copy them once.
+# NumPy and CuPy draw different numbers even with the same seed. Compare such results by their means and
+# spreads. If you need the very same numbers on both sides, draw them once and copy them once.
 
 # %%
 
@@ -126,8 +124,8 @@ for name, value in data_where_it_is.rounding(results).items():
 # The same numbers, brought from the host
 # ---------------------------------------
 #
-# If the vectors are on the host, they have to be copied first. From :term:`pinned memory` the GPU fetches
-# them directly; best of all, the numbers are made there.
+# If the vectors are on the host, they have to be copied first. Make the numbers in :term:`pinned memory`,
+# from which the GPU fetches them directly:
 
 import cupyx
 
@@ -143,11 +141,14 @@ print("CuPy: ", float(cp.dot(a, b)))
 print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 
 # %%
+# The two sums differ in their last digits, for each library adds up in another order.
+#
 # For 100 million pairs, copies and product take :measured:`dot[with_copies_pinned, 10**8].time`, and
 # :measured:`dot[with_copies, 10**8].time` from :term:`pageable memory`, with ``cp.asarray``.
 # :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>` says why. The CPU reads the numbers
-# from its own memory: if every thread takes a part, it needs :measured:`dot[numpy_threads, 10**8].time`. A
-# scalar product uses each number just once, and alone it is not worth the trip.
+# from its own memory, and if every thread takes a part, it needs only
+# :measured:`dot[numpy_threads, 10**8].time`. A scalar product uses each number just once, which alone is not
+# worth the trip.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.study
 #    :names: with_copies, with_copies_pinned, on_gpu, cublas_on_gpu
@@ -162,10 +163,10 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 # --------------------------
 #
 # How many times faster is the GPU, then? It is :measured:`born_one_thread` as fast as one thread of NumPy, if
-# the GPU makes the numbers itself. Against all threads, with numbers from the host, it takes
-# :measured:`from_host_threads` as long with pinned copies, and :measured:`from_host_pageable` as long with
-# pageable ones. None of these is wrong, and a single one says little. When you read a speed-up, ask where the
-# data were before, where the result went, and how many threads the CPU had.
+# it makes the numbers itself. But against all threads of the CPU, and with numbers that come from there, it
+# is slower: it takes :measured:`from_host_pageable` as long with pageable copies. Neither number is wrong,
+# and neither is enough. When you read a speed-up, ask where the data were before, where the result went, and
+# how many threads the CPU had.
 #
 # .. dropdown:: How much of it is the random numbers
 #
@@ -176,8 +177,9 @@ print("NumPy:", float(np.dot(a_pinned, b_pinned)))
 #     :measured:`random_numpy`, and with a generator for each thread in :measured:`random_numpy_threads`. On
 #     the GPU the same two ways take :measured:`rand_cupy` and :measured:`random_cupy`.
 #
-#     Both ways with copies call ``cp.dot``. What cuBLAS would save is :measured:`saved_share` of the time
-#     with pinned copies.
+#     With pinned copies it takes :measured:`from_host_threads` as long as the CPU alone. Both ways with
+#     copies call ``cp.dot``. What cuBLAS would save is :measured:`saved_share` of the time with pinned
+#     copies.
 #
 # .. kernel:: gpuguide.topics.data_where_it_is.random_numbers
 #    :names: rand_numpy, random_numpy, random_numpy_threads, rand_cupy, random_cupy
@@ -216,27 +218,18 @@ _ = gg.fact("saved_share", saved / pinned, unit="share")
 # When the copies pay
 # -------------------
 #
-# The question is not whether a GPU is faster, but where the data are and where the result is needed. An array
-# from a file or a sensor starts on the host, and must be used often enough on the GPU to pay for the copy. If
-# it comes from a formula, from a random generator or from the step before, make it on the GPU and leave it
-# there.
+# Do not ask whether a GPU is faster, but where the data are and where the result is needed. If an array comes
+# from a formula, from a random generator or from the step before, make it on the GPU and leave it there. An
+# array from a file or a sensor starts on the host; copy it if the GPU uses it often enough to pay for that.
 #
-# With pinned copies, CuPy overtakes one thread :measured:`dot.crossover(numpy, with_copies_pinned)`, and with
-# pageable ones not even that.
-#
-# .. headline:: With pinned copies, a product beats one thread of the CPU, but not all of them
+# .. headline:: With pinned copies, one product beats one thread of the CPU, but not all of them
 
 # draw
-_ = gg.plot_time(
+ax = gg.plot_time(
     results,
-    variants=[
-        "numpy",
-        "numpy_threads",
-        "with_copies",
-        "with_copies_pinned",
-        "cublas_on_gpu",
-    ],
+    variants=["numpy", "numpy_threads", "with_copies_pinned", "cublas_on_gpu"],
 )
+_ = ax.set_ylabel("time of the product, copies included")
 
 # %%
 
@@ -253,11 +246,11 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 # When float32 sums drift
 # -----------------------
 #
-# Look at the sum before you praise the speed. For 100 million pairs it is :measured:`right` in ``float64``,
-# and ``np.dot`` in ``float32`` is off by :measured:`off_numpy`. The larger a sum has grown, the more of each
-# further product is lost in rounding. Sums of parts stay smaller, and the version for all threads is off by
-# :measured:`off_numpy_threads`. :evidence:`variant numpy_threads` On the GPU ``cp.dot`` and cuBLAS are as
-# near as ``float32`` can be. On the CPU convert to ``float64``, or add up parts.
+# Look at the sum before you praise the speed, and on the CPU convert to ``float64`` or add up parts. For 100
+# million pairs the sum is :measured:`right` in ``float64``, and ``np.dot`` in ``float32`` is off by
+# :measured:`off_numpy`: the larger a sum has grown, the more of each further product is lost in rounding.
+# Sums of parts stay smaller, so that the version for all threads is off by :measured:`off_numpy_threads`
+# only. :evidence:`variant numpy_threads` On the GPU ``cp.dot`` and cuBLAS are as near as ``float32`` can be.
 #
 # .. results:: dot
 
@@ -265,8 +258,8 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 # .. remember::
 #
 #    - Make numbers where they are used, and bring back only results. Random numbers and the scalar product of
-#      100 million pairs take :measured:`whole_gpu` on the GPU, and :measured:`whole_pinned` with vectors from
-#      the host.
+#      100 million pairs take :measured:`whole_gpu` on the GPU, and :measured:`whole_pinned` if the numbers
+#      are made on the CPU.
 #    - Do not send data to the GPU for one operation that uses each number once.
 #    - Ask of every speed-up where the data were, where the result went, and how many threads the CPU had.
 

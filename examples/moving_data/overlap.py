@@ -5,11 +5,12 @@ Overlap copies and work
 How do copies and work run at once, and what stops them?
 """
 # %%
-# Cut the data into chunks, keep them in pinned memory, and hand them to three streams in turn: while the GPU
-# works on one chunk, the next is copied in and the last copied out. Where copies and work take equally long,
-# this is :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream.
+# Cut the data into chunks of about 16 MiB, keep them in pinned memory, and hand them to three streams in
+# turn: while the GPU works on one chunk, the next is copied in and the last copied out. If copies and work
+# take equally long, this is :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one
+# stream.
 #
-# .. headline:: One stream leaves two of three units idle; three streams keep them busy
+# .. headline:: One stream does one step at a time; three streams do all three at once
 #
 # .. choices:: overlap
 #    :of: Streams
@@ -40,13 +41,12 @@ How do copies and work run at once, and what stops them?
 # ----------------------------------------------
 #
 # Data that do not fit into the GPU's memory, or that arrive bit by bit, go there in chunks. Each chunk is
-# copied in, worked on and copied out. Here a chunk is 2048 rows of 2048 numbers, 16 MiB, and the work is a
-# matrix product, which takes about as long as a copy.
+# copied in, worked on and copied out. In this example a chunk is 2048 rows of 2048 numbers, 16 MiB, and the
+# work is a matrix product, which takes about as long as a copy.
 #
-# A :term:`stream` is a queue of work for the GPU, which does one thing after the other. The arrays on the
-# host are in :term:`pinned memory`, so that Python can go on while they are copied. On the GPU each stream
-# has a pair of its own, one array for what comes in and one for what goes out. All of them exist before the
-# loop begins.
+# A :term:`stream` is a queue of work, which the GPU does one after the other. Keep the arrays on the host in
+# :term:`pinned memory`, so that Python can go on while they are copied. On the GPU give each stream two
+# arrays of its own, one for what comes in and one for what goes out, and make all of them before the loop.
 
 import cupy as cp
 import cupyx
@@ -95,8 +95,8 @@ print("NumPy:", (x_host[-1] @ weights_host)[:4])
 # .. try-it::
 #
 #    Remove the last two lines of ``in_chunks``, the loop that synchronises. ``out_host[-1]`` is now printed
-#    before the last copy has arrived, and shows what was in that memory before. None of the three calls in
-#    the loop waits for the GPU.
+#    before the last copy has arrived, and shows what was in that memory before, for none of the three calls
+#    in the loop waits for the GPU.
 #
 # .. warning::
 #
@@ -137,19 +137,20 @@ for name, n_streams in (("one", 1), ("three", 3)):
 # -------------------------------------------------
 #
 # The GPU has a copy engine for each direction, and both work beside its arithmetic units. Hand the chunks to
-# three streams in turn, and all three have something to do. The function stays as it is:
+# three streams in turn, and all of them have something to do. The function stays as it is:
 
 out_host[:] = 0
 in_chunks(x_host, weights, out_host, make_buffers(3, (rows, width)))
 print("GPU:  ", out_host[-1, :4])
 
 # %%
-# For 128 MiB, one stream takes :measured:`overlap[one_stream, 16384].time`, and three streams are
-# :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast.
+# One stream takes :measured:`overlap[one_stream, 16384].time` for 128 MiB, and three streams are
+# :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast. Two streams are slower than three,
+# for they can do only two of the three steps at a time. :evidence:`variant two_streams`
 #
-# Nothing more is needed to keep the data right. Chunk 4 uses the arrays of chunk 1, and it is in the same
-# stream, so its copy in waits until the copy out of chunk 1 has read everything. Between streams there is no
-# order: the GPU may take chunk 3 before chunk 2.
+# You need nothing more to keep the data right. Chunk 4 uses the arrays of chunk 1, and is in the same stream,
+# so that its copy in waits until chunk 1 has been copied out. Between streams there is no order: the GPU may
+# take chunk 3 before chunk 2.
 #
 # .. dropdown:: Two streams, and how long each step takes
 #
@@ -169,20 +170,21 @@ print("GPU:  ", out_host[-1, :4])
 # How much overlap can save
 # -------------------------
 #
-# Once the pipeline is full, the slowest of the three steps sets the pace. If all three take equally long, the
-# time for each chunk comes down to that of one step; the more unequal they are, the less can be saved. The
-# first copy in and the last copy out have nothing beside them, so a few chunks gain less: with two chunks
+# Time the three steps first: the slowest of them sets the pace. If all three take equally long, the
+# time for each chunk comes down to that of one step; the more unequal they are, the less you can save. The
+# first copy in and the last copy out have nothing beside them, so that few chunks gain less: with two of them
 # three streams are :measured:`overlap[three_streams, 4096].speedup(one_stream)` as fast as one.
 #
-# Eight chunks need at least :measured:`ideal`, and three streams save :measured:`won` of what can be saved.
+# With eight chunks three streams save :measured:`won` of what can be saved.
 #
 # .. dropdown:: How the least time is worked out
 #
-#     The two copies disturb each other. Alone, each direction reaches :measured:`ceiling_in`; both together
-#     reach :measured:`ceiling_both`, so a pair of copies of one chunk takes :measured:`pair`, and may last
-#     longer than the work. Added to this is the time to *fill* and to *drain* the pipeline. When it was timed
-#     beside the mistakes below, the same loop saved :measured:`won_again`. With a single chunk there is
-#     nothing to overlap, and three streams take as long as one.
+#     Eight chunks need at least :measured:`ideal`. The two copies disturb each other. Alone, each direction
+#     reaches :measured:`ceiling_in`; both together reach :measured:`ceiling_both`, so a pair of copies of one
+#     chunk takes :measured:`pair`, and may last longer than the work. Added to this is the time to *fill* and
+#     to *drain* the pipeline. When it was timed beside the mistakes below, the same loop saved
+#     :measured:`won_again`. With a single chunk there is nothing to overlap, and three streams take as long
+#     as one.
 #
 # .. results:: overlap
 
@@ -214,11 +216,11 @@ gg.claim(changes, "overlapped", faster_than=hindering, at=16384, by=1.3)
 gg.claim(changes, "overlapped", faster_than=("rows_64", "rows_16384"), at=16384, by=1.5)
 
 # %%
-# Make chunks of some 16 MiB
+# Make chunks of 4 to 16 MiB
 # --------------------------
 #
-# Chunks of 512 KiB take :measured:`changes[overlapped, 16384].speedup(rows_64)` as long: Python cannot ask
-# for their steps as fast as the GPU does them. One piece of 128 MiB takes
+# Chunks of 512 KiB take :measured:`changes[overlapped, 16384].speedup(rows_64)` as long as those of 16 MiB:
+# Python cannot ask for their steps as fast as the GPU does them. One piece of 128 MiB takes
 # :measured:`changes[overlapped, 16384].speedup(rows_16384)` as long, for it has nothing to overlap with.
 #
 # .. headline:: Tiny chunks wait for Python, and a single piece overlaps with nothing
@@ -227,12 +229,11 @@ gg.claim(changes, "overlapped", faster_than=("rows_64", "rows_16384"), at=16384,
 from gpuguide.charts.shapes import plot_dots
 
 variants = {
-    "512 KiB, three streams": "rows_64",
-    "4 MiB, three streams": "rows_512",
-    "4 MiB, four streams": "rows_512_four",
-    "16 MiB, three streams": "overlapped",
-    "64 MiB, three streams": "rows_8192",
-    "128 MiB, three streams": "rows_16384",
+    "chunks of 512 KiB": "rows_64",
+    "chunks of 4 MiB": "rows_512",
+    "chunks of 16 MiB": "overlapped",
+    "chunks of 64 MiB": "rows_8192",
+    "one of 128 MiB": "rows_16384",
 }
 _ = plot_dots(
     {name: changes.time(variant, 16384) for name, variant in variants.items()},
@@ -258,7 +259,8 @@ _ = plot_dots(
 # Why copies do not overlap: waiting, the default stream, new arrays
 # ------------------------------------------------------------------
 #
-# Small changes to the code undo the gain without an error:
+# Small changes to the code undo the gain, and raise no error. With the first two, three streams are as slow
+# as one:
 #
 # .. list-table:: Three streams, with one thing changed
 #    :header-rows: 1
@@ -279,17 +281,18 @@ _ = plot_dots(
 #      - :measured:`changes[overlapped, 16384].speedup(pageable)`
 #      - ``cupyx.empty_pinned``
 #
-# - **Waiting.** Unless it is told not to, ``get`` waits for its copy, and Python asks for a chunk only when
-#   the one before is finished. :evidence:`variant waiting` ``float(x.sum())`` and ``print(x)`` wait, too.
+# - **Waiting.** Unless you pass ``blocking=False``, ``get`` waits for its copy, and Python asks for a chunk
+#   only when the one before is finished. :evidence:`variant waiting` ``float(x.sum())`` and ``print(x)``
+#   wait, too.
 # - **The default stream.** A stream made by ``cp.cuda.Stream()`` waits for work in the default stream, and
 #   that work waits for all such streams. A single line outside of ``with stream:`` is enough.
 #   :evidence:`variant default_stream`
 # - **New arrays.** Without a pool each array comes from the driver and goes back to it, and to take memory
 #   back, the driver waits for the GPU. :evidence:`variant without_pool` CuPy's
-#   :doc:`memory pool </gallery/moving_data/memory_pools>` is there by default and avoids this, as long as it
-#   holds memory that fits.
-# - **Pageable memory.** Three streams take as long as one, for the host has to help with each copy, and
-#   Python does not get on to the next chunk. :evidence:`variant pageable`
+#   :doc:`memory pool </gallery/moving_data/memory_pools>`, which is in use unless you switch it off, avoids
+#   this as long as it holds memory that fits.
+# - **Pageable memory.** Each copy takes longer, and does not overlap either: the host has to help with it, so
+#   that Python does not get on to the next chunk. :evidence:`variant pageable`
 #
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
@@ -301,10 +304,10 @@ _ = plot_dots(
 # When nothing can be saved
 # -------------------------
 #
-# If only a sum for each row comes back, there is one long copy and hardly anything to hide behind it. And in
-# a chain, where each step needs the result of the one before, no arrangement of streams helps: one chunk that
-# goes to the GPU and back eight times takes :measured:`chain[chain_one, 2048].time` in one stream and
-# :measured:`chain[chain_three, 2048].time` in three. Instead,
+# If one step takes nearly all of the time, such as a long copy in where only the sum of each row comes back,
+# there is hardly anything to hide behind it. And if each step needs the result of the one before, no
+# arrangement of streams helps: one chunk that goes to the GPU and back eight times takes as long in three
+# streams as in one, :measured:`chain[chain_one, 2048].time`. Instead,
 # :doc:`leave the data on the GPU </gallery/moving_data/data_where_it_is>`.
 #
 # .. kernel:: gpuguide.topics.overlap.study
@@ -319,9 +322,9 @@ _ = plot_dots(
 # .. remember::
 #
 #    - Hand chunks to three streams in turn, from pinned memory. This is
-#      :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream when work and
-#      copies take equally long.
-#    - Make chunks of some 16 MiB. Python cannot ask for tiny ones fast enough, and in one piece nothing
+#      :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream if work and copies
+#      take equally long.
+#    - Make chunks of 4 to 16 MiB. Python cannot ask for tiny ones fast enough, and in one piece nothing
 #      overlaps.
 #    - Let nothing in the loop wait: ``get(blocking=False)``, streams with ``non_blocking=True``, and arrays
 #      that exist before the loop begins.
@@ -347,6 +350,6 @@ _ = thumbnail.bars(times, "time for 128 MiB there and back")
 # Next
 # ----
 #
-# Next: :doc:`Time a GPU </gallery/measuring/how_to_time>` shows clocks for work that goes on while
-# Python does something else. See also: :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`
-# explains why chunks have to be pinned.
+# Next: :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>` shows clocks for work
+# that goes on while Python does something else. See also: :doc:`Fast copies with pinned memory
+# </gallery/moving_data/transfers>` explains why chunks have to be pinned.

@@ -7,8 +7,8 @@ You need a part of an array on the GPU: when do you cut it?
 # %%
 # Slice neighbours before the copy, so that only what you want has to travel. If the numbers have gaps between
 # them, or an index picks them, copy the whole array and slice on the GPU. For every second number of 128 MiB
-# this takes :measured:`strided[strided_copy_first_pinned, 2**24].time`; if NumPy gathers them first, on one
-# thread, it takes :measured:`strided[strided_slice_first_pinned, 2**24].time`.
+# this takes :measured:`strided[strided_copy_first_pinned, 2**24].time`, and slicing first, in NumPy, takes
+# :measured:`strided[strided_slice_first_pinned, 2**24].time`.
 #
 # .. headline:: Neighbours: slice first. Numbers with gaps: copy everything
 #
@@ -76,8 +76,8 @@ print("picked:", picked, " NumPy:", x_host[places], "before the change")
 # .. try-it::
 #
 #    Put 20 in place of the 4 in ``places``. NumPy raises an ``IndexError``. Take NumPy out of the last line,
-#    and CuPy gives you 8, which is ``x[20 - 12]``. An index that is too large begins again at the front, and
-#    nothing warns you.
+#    and CuPy gives you 8, which is ``x[20 - 12]``. An index that is too large starts again from the front,
+#    and nothing warns you.
 #
 # The two views show that ``x`` has changed, and the copy does not.
 
@@ -116,15 +116,16 @@ for what, seconds in {**views.views(), **views.waits()}.items():
     gg.fact(what, float(np.median(seconds)), unit="s", samples=seconds)
 
 # %%
-# Only the bytes that you want travel, and the time falls with them. The same holds for
-# :term:`pageable memory`.
+# Only the bytes that you want travel, and the time falls with them: this eighth of the array takes
+# :measured:`block[block_slice_first_pinned, 2**22].time`, and all of it takes
+# :measured:`block[block_copy_first_pinned, 2**22].time`. The same holds for :term:`pageable memory`.
 
 # %%
 # Gaps: copy everything, slice on the GPU
 # ---------------------------------------
 #
-# Numbers that are a step apart cannot be copied as they are; somebody has to gather them. Let the GPU do it,
-# after a copy of everything.
+# CuPy copies only what lies side by side, so that numbers with gaps between them have to be gathered first or
+# last. Let the GPU do it, after a copy of everything.
 
 x = cp.empty(x_host.size, dtype=np.float32)
 x.set(x_host)
@@ -132,7 +133,7 @@ eighth = x[::8].copy()  # without copy, a view, which keeps all of x alive
 print("equal:", bool((eighth.get() == x_host[::8]).all()))
 
 # %%
-# The other way round, NumPy gathers them, and you need another array on the host for what was gathered.
+# The other way round, NumPy gathers them, and you need one more array on the host to hold them.
 
 part = cupyx.empty_pinned(x_host.size // 8, dtype=np.float32)
 np.copyto(part, x_host[::8])  # NumPy gathers, on one thread
@@ -148,34 +149,33 @@ print("equal:", bool((eighth.get() == x_host[::8]).all()))
 #     The same row of numbers twice, every fourth one coloured. Above, the host gathers the coloured ones, and
 #     only they cross to the GPU. Below, the whole row crosses, and the GPU gathers.
 #
-# It is the gathering that costs time on the host. :evidence:`variant strided_numpy` For every eighth number
-# it takes NumPy :measured:`alone[strided_numpy, 2**22].time` on one thread, and the GPU
+# What takes long is the gathering on the host. :evidence:`variant strided_numpy` Every eighth number takes
+# NumPy :measured:`alone[strided_numpy, 2**22].time` on one thread, and the GPU
 # :measured:`alone[strided_cupy, 2**22].time`.
 
 # %%
-# When few numbers are wanted, slice first
+# Fewer than one in a hundred: slice first
 # ----------------------------------------
 #
-# If hardly anything is gathered, the long copy is the larger cost. From pinned memory, slicing first pays if
-# you want fewer than about one number in a hundred; if you want more, copy everything. With all threads of
-# the CPU at work, slicing first keeps up for longer: for every eighth number both ways are level, and for
-# every second one copying all is
+# If you want hardly any of the numbers, the copy of everything is the larger cost. From pinned memory, slice
+# first if you want fewer than about one in a hundred. If you slice with all threads of the CPU, which takes
+# code of your own, that holds up to about one in eight; for every second number copying everything is still
 # :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_threads)` as fast.
 #
-# .. headline:: Copying everything always costs the same; slicing first grows with what you want
+# .. headline:: A copy of everything always takes the same; slicing first grows with what you want
 
 # draw
 ax = gg.plot_time(
     strided,
     variants=[
-        "strided_copy_first",
         "strided_copy_first_pinned",
         "strided_slice_first_pinned",
         "strided_slice_first_threads",
     ],
-    crossover=("strided_slice_first_pinned", "strided_copy_first_pinned"),
 )
-_ = ax.set_ylim(5e-5, 0.3)  # room for the words about the crossover
+shares = {2**k: f"1 in {2 ** (25 - k)}" for k in range(14, 25, 2)}
+ax.set(xlabel="numbers wanted", ylabel="time, copies included")
+_ = ax.xaxis.set_major_formatter(lambda n, _: shares.get(round(n), ""))
 
 # %%
 # .. dropdown:: Where the lines cross
@@ -258,11 +258,11 @@ picked_on_gpu = x[places]
 print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 
 # %%
-# It pays all the same. With both copies, 2\ :sup:`22` places in random order take
+# It pays all the same. With both copies, four million places in random order take
 # :measured:`picked[picked_copy_first_pinned, 2**22].time`. If NumPy picks first, they take
 # :measured:`picked[picked_slice_first_pinned, 2**22].time` on one thread, and
 # :measured:`picked[picked_slice_first_threads, 2**22].time` on 16 virtual CPUs. Keep an index that you use
-# again on the GPU: CuPy takes a list or a NumPy array, too, but copies it there each time.
+# again on the GPU: CuPy accepts a list or a NumPy array, too, but copies it there each time.
 #
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: copy_then_pick, pick_then_copy, pick_in_threads
@@ -274,8 +274,8 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 # What goes wrong: mixed arrays, gaps and masks
 # ---------------------------------------------
 #
-# A NumPy array with an index on the GPU raises an error, for CuPy copies nothing back unless you ask. So does
-# ``set`` on a slice with gaps.
+# A NumPy array with an index on the GPU raises an error, for CuPy copies nothing back unless you ask for it.
+# And ``set`` does not write into a slice with gaps.
 
 try:
     x_host[places]
@@ -289,10 +289,11 @@ except RuntimeError as error:
 # %%
 # Write ``x_host[places.get()]`` for the first, and ``x[::8] = cp.asarray(part)`` for the second.
 #
-# Two more things raise no error, but cost time. A *mask* of booleans makes Python wait: to know how long
-# ``x[x > 0.5]`` is, the GPU has to count. With 2\ :sup:`24` numbers Python goes on after :measured:`by_mask`,
-# and with an index for the same numbers after :measured:`by_index`. And many small slices in a loop add up:
-# one view takes :measured:`view_cupy` in CuPy, and :measured:`view_numpy` in NumPy.
+# Two more things raise no error, but cost time. Avoid a *mask* of booleans where Python should not wait: to
+# know how long ``x[x > 0.5]`` is, it has to wait until the GPU has counted. With 2\ :sup:`24` numbers Python
+# goes on after :measured:`by_mask`, and with an index for the same numbers after :measured:`by_index`. And
+# avoid many small slices in a loop, for one view takes :measured:`view_cupy` in CuPy, and
+# :measured:`view_numpy` in NumPy.
 #
 # .. dropdown:: What gaps cost on the GPU itself
 #
@@ -310,11 +311,11 @@ except RuntimeError as error:
 # .. remember::
 #
 #    - Slice neighbours before the copy: only what you want has to travel.
-#    - With gaps or an index, copy everything and slice on the GPU, unless you want hardly any of it. For
-#      every second number this is
+#    - With gaps or an index, copy everything and slice on the GPU, unless you want fewer than one number in a
+#      hundred. For every second number this is
 #      :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_pinned)` as fast as
 #      slicing with NumPy on one thread.
-#    - Check an index yourself: CuPy wraps one that is too large, and does not warn.
+#    - Check an index yourself: CuPy wraps one that is too large, and does not warn you.
 
 # %%
 # Your turn: one copy or two

@@ -5,26 +5,22 @@ Fast copies with pinned memory
 How do large arrays get to the GPU and back quickly?
 """
 # %%
-# Copy large arrays from :term:`pinned memory`, which you make once and use for every copy. From there 256 MiB
-# reach the GPU in :measured:`to_device[pinned, 2**28].time`, while ``cp.asarray`` takes
-# :measured:`to_device[asarray, 2**28].time` from an ordinary NumPy array. On the way back, give ``get`` an
-# array to copy into.
+# If you copy large arrays more than a few times, make a :term:`pinned <pinned memory>` array once and copy
+# from it. From there 256 MiB reach the GPU in :measured:`to_device[pinned, 2**28].time`, while ``cp.asarray``
+# takes :measured:`to_device[asarray, 2**28].time` from an ordinary NumPy array. On the way back, give ``get``
+# an array to copy into.
 #
-# .. headline:: Pinned memory: :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as ``cp.asarray``
+# .. headline:: Copies from pinned memory are :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast
 #
 # .. drawn:: transfers
 #
 #     import matplotlib.pyplot as plt
 #     from gpuguide.charts.style import CUPY, describe, style
 #
-#     names = {
-#         "cp.asarray(x_host)": "asarray",
-#         "x.set(x_host)": "pageable",
-#         "x.set(x_pinned)": "pinned",
-#     }
+#     names = {"cp.asarray(x_host)": "asarray", "x.set(x_pinned)": "pinned"}
 #     times = {label: results.time(name, 2**28) for label, name in names.items()}
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.6))[1]
+#         ax = plt.subplots(figsize=(7.2, 1.2))[1]
 #         for row, time in enumerate(times.values()):
 #             ax.barh(row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////")
 #             at = (time.value, row)
@@ -58,7 +54,7 @@ print("asnumpy:", y_host[:3], "get:", x_host[:3])
 # .. try-it::
 #
 #    Write ``x.set(x_host.astype(np.float32))``. It raises ``TypeError: float32 array cannot be set to float64
-#    array``. ``x.set`` converts nothing; convert before it or after it, on the side that you prefer.
+#    array``, for ``x.set`` converts nothing. Convert before or after the copy, on the side that you prefer.
 
 # %%
 
@@ -99,17 +95,18 @@ print(x[:3])
 # %%
 # .. warning::
 #
-#    From pinned memory ``x.set`` returns before the bytes arrive: for 256 MiB after
-#    :measured:`returns_pinned`, while the copy takes :measured:`to_device[pinned, 2**28].time`. If you change
-#    the pinned array meanwhile, the GPU gets a mixture of old and new numbers. Synchronise first, as above.
-#    What you ask of the GPU next is safe, for it waits for the copy.
+#    From pinned memory ``x.set`` returns before the bytes have arrived. If you change the pinned array
+#    meanwhile, the GPU gets a mixture of old and new numbers. Synchronise first, as above. What you ask of
+#    the GPU next is safe, for it waits for the copy.
 #
-# Making a pinned array of this size takes :measured:`pin`, longer than even the slow copy. So make it once,
-# keep it, and create the numbers in it: read a file into it, or pass it to NumPy as ``out=``.
+# Make the pinned array once and keep it: for 256 MiB this takes :measured:`pin`, which pays only after a
+# few copies. And create the numbers in it, rather than copy them there: read a file into it, or pass it to
+# NumPy as ``out=``.
 #
 # NumPy's own memory is :term:`pageable <pageable memory>`: the operating system may move it at any time, so
-# the GPU cannot fetch from it. For ``x.set`` the driver copies it piece by piece into a small pinned buffer;
-# ``cp.asarray`` first copies the whole array into pinned memory of its own.
+# that the GPU cannot fetch from it. For ``x.set`` the driver copies the array piece by piece into a small
+# pinned buffer; ``cp.asarray`` first copies all of it into pinned memory of its own. Either way it takes
+# about :measured:`to_device[asarray, 2**28].time`.
 #
 # .. headline:: An ordinary array is copied twice, a pinned one only once
 #
@@ -133,8 +130,8 @@ cp.cuda.runtime.hostUnregister(pointer)  # before the array goes away
 print(x[:3])
 
 # %%
-# For 256 MiB the three steps together take :measured:`to_device[register_first, 2**28].time`, so this pays
-# even for a single copy. For one of 1 MiB it does not: there ``x.set`` alone is faster.
+# For 256 MiB the three steps together take :measured:`to_device[register_first, 2**28].time`, less than
+# ``cp.asarray``, so this pays even for a single copy. For one of 1 MiB ``x.set`` alone is faster.
 #
 # .. dropdown:: Read pinned memory in place, without a copy
 #
@@ -216,16 +213,20 @@ with style():
 # Put small arrays together
 # -------------------------
 #
-# Every copy has a fixed cost: even a kilobyte takes :measured:`to_device[pinned, 2**10].time`. Below some
-# :measured:`half_rate_bytes` this :term:`latency` is most of the time, so put small arrays together and copy
-# them at once.
+# Put small arrays together and copy them at once, for every copy has a fixed cost: even a kilobyte takes
+# :measured:`to_device[pinned, 2**10].time`. Below about :measured:`half_rate_bytes` this :term:`latency` is
+# most of the time.
 #
 # .. headline:: Only large copies from pinned memory use the whole link
 
 # draw
 from gpuguide.charts.lines import plot_rate
 
-_ = plot_rate(results, variants=["asarray", "pageable", "pinned", "mapped"])
+ax = plot_rate(results, variants=["asarray", "pageable", "pinned"])
+ax.set(xlabel="size of the array", ylabel="GB/s")
+ax.xaxis.set_major_formatter(
+    lambda n, _: f"{n / 2**20:.0f}\nMiB" if n >= 2**20 else f"{n / 2**10:.0f}\nKiB"
+)
 
 # %%
 # .. dropdown:: Two numbers that describe a pinned copy
@@ -249,7 +250,8 @@ _ = gg.fact("half_rate_bytes", latency / slope, unit="B", note="latency times ba
 # Copy both ways at once
 # ----------------------
 #
-# The link has lanes for each direction. With two :term:`streams <stream>` and pinned memory, both are in use.
+# :term:`PCIe`, the link between the host and the GPU, has lanes for each direction. With pinned memory and
+# two :term:`streams <stream>` you use both at the same time.
 
 there, back = cp.cuda.Stream(non_blocking=True), cp.cuda.Stream(non_blocking=True)
 y = cp.ones_like(x)
@@ -264,8 +266,8 @@ print(x[:3], y_pinned[:3])
 
 # %%
 # With 256 MiB each way this takes :measured:`both_ways[at_once, 2**28].time`, and one copy after the other
-# takes :measured:`both_ways[in_turn, 2**28].time`. With ordinary arrays it gains next to nothing: ``x.set``
-# returns when its copy is done, or nearly so, and only then does Python ask for the copy back.
+# takes :measured:`both_ways[in_turn, 2**28].time`. With ordinary arrays it gains next to nothing, for
+# ``x.set`` returns when its copy is done, or nearly so, and only then does Python ask for the copy back.
 # :doc:`Overlap copies and work </gallery/moving_data/overlap>` adds computing to both.
 #
 # .. kernel:: gpuguide.topics.transfers.study
@@ -292,10 +294,10 @@ print(x[:3], y_pinned[:3])
 #    *CuPy, without copies*|:measured:`convolution[cupy, 2048**2].time`|"
 #    :measured:`product[cupy, 4096].time`"
 #
-# The convolution does much with each number, and it is worth the trip. The product uses each number once. The
-# CPU reads it from its own memory, the GPU through the link, and even with pinned copies the trip gains
-# nothing. Such numbers belong on the GPU if they are
-# :doc:`made there </gallery/moving_data/data_where_it_is>`, or used again and again.
+# The convolution does much with each number, and is worth the trip. The product uses each number once: the
+# CPU reads it from its own memory and the GPU through the link, so that the trip gains nothing even with
+# pinned copies. Send such numbers to the GPU only if you use them again and again, or :doc:`make them there
+# </gallery/moving_data/data_where_it_is>`.
 #
 # .. dropdown:: Both tasks, and better ways to convolve
 #
@@ -320,7 +322,7 @@ print(x[:3], y_pinned[:3])
 #      :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as with ``cp.asarray``.
 #    - Synchronise before you change a pinned array: ``x.set`` returns before the bytes have arrived.
 #    - Give ``get`` the same ``out=`` each time. Into a new array, 256 MiB take
-#      :measured:`to_host[into_new, 2**28].time`, into an old one
+#      :measured:`to_host[into_new, 2**28].time`, into the same one
 #      :measured:`to_host[into_pageable, 2**28].time`.
 
 # %%
@@ -345,5 +347,5 @@ _ = thumbnail.bars(times, "time to copy 256 MiB", [CUPY, CUPY])
 # ----
 #
 # Next: :doc:`Make data where you use them </gallery/moving_data/data_where_it_is>` avoids copies altogether.
-# See also: :doc:`Time a GPU </gallery/measuring/how_to_time>` explains why a clock has to wait for a
-# copy.
+# See also: :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>` explains why a clock
+# has to wait for a copy.
