@@ -241,7 +241,7 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 # Launches return while earlier work is still in the queue. Making a view may not: without ``sync=False``,
 # ``cuda.as_cuda_array(x)`` waits until the stream is empty, in case somebody is still writing to the array.
 # In a loop of such launches, Python and the GPU take turns instead of working together. Where everything runs
-# on one stream, as on this page, its order is enough, and ``sync=False`` is safe.
+# on one stream, its order is enough, and ``sync=False`` is safe.
 #
 # .. drawing:: launch_overhead
 #
