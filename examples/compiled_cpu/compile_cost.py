@@ -1,24 +1,33 @@
 """
-What compiling costs
-====================
+Pay for compiling only once
+===========================
 
 When does Numba compile, how long does it take, and how often do you pay?
 """
 # %%
-# In a fresh process, the first call of a small function with ``@njit`` takes :measured:`fresh_first`. Most of
-# that loads the compiler. Compiling the function takes :measured:`compiling[njit, 32**3].time`, reading it
-# from disk, by ``cache=True``, :measured:`compiling[cached, 32**3].time`, and a later call
-# :measured:`compiling[later, 32**3].time`.
+# Call a compiled function once before its time matters, and keep it on disk with ``cache=True``. Compiling a
+# small function takes :measured:`compiling[njit, 32**3].time`, reading it from disk
+# :measured:`compiling[cached, 32**3].time`, and a later call :measured:`compiling[later, 32**3].time`.
+#
+# .. headline:: Only the first call is slow, and a cache on disk saves most of it
+#
+# .. drawn:: compile_cost
+#
+#     calls = {"Python loop,\nevery call": ("python", "run"), "njit,\nfirst call": ("njit", "compile")}
+#     calls |= {"njit, first call\nwith a cache": ("cached", "read"), "njit,\nlater call": ("later", "run")}
+#     bars = {label: {part: results.time(name, 32**3)} for label, (name, part) in calls.items()}
+#     gg.plot_decomposition(bars)
 
 # %%
 # JIT compilation: one version per set of types
 # ---------------------------------------------
 #
-# Python finds out what ``a > b`` means each time it comes to it. A compiler has to know it once, before
-# anything runs. So Numba waits for the first call, looks at the types of the arguments, and compiles the
-# function for these: :term:`JIT compilation`. A call with the same types runs the compiled version. A call
-# with other types compiles another one. When the process ends, all versions are lost, unless ``cache=True``
-# keeps them on disk.
+# Numba waits for the first call, looks at the types of the arguments, and compiles the function for them.
+# This is :term:`JIT compilation`. A call with the same types runs that version, and a call with other types
+# compiles another one. When the process ends, all versions are lost, unless ``cache=True`` keeps them on
+# disk.
+#
+# .. headline:: Other types compile anew, and so does a new process without a cache
 #
 # .. drawing:: compile_cost
 #
@@ -60,12 +69,26 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 #    third version: how an array lies in memory is part of its type.
 
 # %%
-# Compiling one more function
-# ---------------------------
+# What one more function costs
+# ----------------------------
 #
-# Once the compiler is loaded, each new function and each new set of types costs a compilation. How long it
-# takes depends on the code and on the options, not on the length of the arrays. Here each call makes a new
-# compiled function and calls it once, for 32\ :sup:`3` elements.
+# Each new function and each new set of types costs one compilation. How long it takes depends on the code and
+# on the decorator, and not on the length of the arrays.
+#
+# .. csv-table:: Compile one small function, and call it once
+#    :header: decorator | time
+#    :delim: |
+#
+#    ``@vectorize`` | :measured:`compiling[vectorize, 32**3].time`
+#    ``@cuda.jit`` | :measured:`compiling[kernel, 32**3].time`
+#    ``@njit`` | :measured:`compiling[njit, 32**3].time`
+#    ``@njit(parallel=True)`` | :measured:`compile_parallel`
+#
+# With a signature, such as ``@vectorize(["float32(float32, float32)"])``, a function compiles when it is
+# decorated, which usually means when your module is imported. That saves no time, but no call has to wait.
+#
+# This loop takes :measured:`compiling[python, 32**3].time` in Python, so compiling it pays after about
+# :measured:`calls_to_pay_back` calls.
 #
 # .. kernel:: gpuguide.topics.compile_cost.kernels
 #    :names: larger_loops, larger_parallel_loops
@@ -75,14 +98,9 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 #    :names: compile_njit, compile_vectorize, compile_signature
 #    :fold: How each function is compiled and called
 #
-# **njit** compiles at the call. **vectorize** makes a :term:`ufunc`, which also compiles at the call.
-# **vectorize, signature** names the types beforehand: it compiles when it is decorated, which usually means
-# when your module is imported. That saves no time, but the first call does not wait. **cuda.jit** compiles a
-# :term:`kernel`; its time includes the copies of pageable arrays.
-#
 # .. kernel:: gpuguide.topics.compile_cost.study
 #    :names: compile_kernel, later, cached, caching_in
-#    :fold: A kernel, a later call, and the cache
+#    :fold: A kernel, with copies of pageable arrays; a later call; the cache
 
 # %%
 
@@ -100,43 +118,19 @@ _ = gg.fact("compile_parallel", float(np.median(samples)), unit="s", samples=sam
 # %%
 
 # draw
-parts = {"python": "run", "later": "run", "cached": "read"}
-bars = {
-    # In two lines, there is room for the chart on a phone.
-    info.label.replace(", ", ",\n"): {
-        parts.get(info.name, "compile"): results.time(info.name, 32**3)
-    }
-    for info in results.variants
-    if results.has(info.name, 32**3)
-}
-gg.plot_decomposition(bars)
-
-# %%
-# .. finding::
-#
-#    One more function takes :measured:`compiling[njit, 32**3].time` with ``@njit``,
-#    :measured:`compiling[vectorize, 32**3].time` with ``@vectorize``, and
-#    :measured:`compiling[kernel, 32**3].time` with ``@cuda.jit``. ``@njit(parallel=True)`` does
-#    not fit into the chart: it takes :measured:`compile_parallel`.
-#
-# A **Python loop** takes :measured:`compiling[python, 32**3].time`, a **later call** of compiled code
-# :measured:`compiling[later, 32**3].time`. So the compiler has paid for itself after
-# :measured:`calls_to_pay_back` calls.
-#
-# .. results:: compiling
-
-# draw
 gg.claim(results, "cached", faster_than="njit", at=32**3, by=10)
 gg.claim(results, "python", faster_than="njit", at=32**3)
 gg.claim(results, "later", faster_than="python", at=32**3, by=100)
 saved = results.time("python", 32**3).value - results.time("later", 32**3).value
-calls = gg.fact("calls_to_pay_back", results.time("njit", 32**3).value / saved, unit="1")
+calls = gg.fact(
+    "calls_to_pay_back", round(results.time("njit", 32**3).value / saved), unit="1"
+)
 
 # %%
-# Primes: compile first, then start the clock
-# -------------------------------------------
+# When compiling pays: primes
+# ---------------------------
 #
-# The next function looks for primes by :term:`trial division`. The clock starts after the compilation.
+# Compile what runs long or often. This function looks for primes by :term:`trial division`:
 #
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: find_primes
@@ -151,10 +145,12 @@ samples = compile_parts.time_compiling(find_primes, (1,), n_turns=1)
 _ = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
-# To find all primes below 10 000 takes Python :measured:`primes[python, 10_000].time`, and compiled code
-# :measured:`primes[njit, 10_000].time`. But the compiler takes :measured:`compile_primes` before that. If you
-# search only once, the two add up to about as much as Python takes. For the primes below 100, Python takes
-# :measured:`primes[python, 100].time`. It would have to search thousands of times before compiling pays.
+# To find all primes below 10 000, Python takes :measured:`primes[python, 10_000].time` and compiled code
+# :measured:`primes[njit, 10_000].time`, after :measured:`compile_primes` of compiling. If you search only
+# once, you gain nothing. For the primes below 100, Python takes :measured:`primes[python, 100].time`: it
+# would have to search thousands of times before compiling pays.
+#
+# .. results:: compiling
 #
 # .. results:: primes
 
@@ -166,8 +162,7 @@ gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
 # -------------------------------
 #
 # ``%timeit`` makes trial calls that it does not count, so its figure does not include the compiler. A clock
-# around a loop makes no such calls. Here is the average of five calls of a function that was never called
-# before.
+# around a loop makes no such calls:
 
 # wrong: the first of the five calls compiles
 from time import perf_counter
@@ -194,72 +189,50 @@ for name, samples in zip(
     gg.fact(name, min(samples), unit="s", samples=samples, note="the fastest turn")
 
 # %%
-# Whatever else runs on the machine can only make such a figure larger, so we compare the fastest of several
-# turns. A fifth of a compilation, timed alone, and one call make up :measured:`wrong_explained` of the
-# average. So nearly all of it is the compiler: a call takes :measured:`wrong_call`. The cure is to call once
-# before the clock starts.
+# In the fastest of several tries this mean is :measured:`wrong_average`, and a call takes
+# :measured:`wrong_call`. Nearly all of it is the compiler. Call once before the clock starts.
 #
 # A decorator inside the function that is timed is worse. Then every call makes a new function and compiles
 # it, and a call in advance does not help. Decorate at the top of a module.
 
-# draw
-_ = gg.explained(
-    "wrong_explained",
-    [facts["wrong_compile"].value / 5, facts["wrong_call"].value],
-    facts["wrong_average"].value,
-    note="a fifth of the compilation, and a call",
-)
-
 # %%
-# Result: a cache saves the compiling, not the loading
-# ----------------------------------------------------
+# A new process: load, then compile or read
+# -----------------------------------------
 #
-# The compiler is loaded once in each process. Two fresh processes show what that costs. Both have the same
-# folder for ``cache=True``: the first finds it empty, the second finds what the first has written. Then the
-# second loads CuPy, makes a :term:`context` on the GPU, which CUDA needs once in each process, and compiles a
-# kernel.
+# If your program starts many short processes, use ``cache=True``. A signature does not help there, as each
+# process compiles anew. What a cache cannot save is loading: each process imports Numba, which takes
+# :measured:`fresh_imports`, and loads the compiler at its first call, which takes :measured:`fresh_first` in
+# all.
+#
 
 # record: First calls in fresh processes
 for part, samples in compile_parts.measure_fresh_processes().items():
     gg.fact(f"fresh_{part}", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
+# .. headline:: The first function of a process has to load the compiler, too
 
 # draw
-took = {name.removeprefix("fresh_"): fact for name, fact in facts.items()}
+first = {"import Numba": facts["fresh_imports"], "load, compile": facts["fresh_first"]}
 bars = {
-    "empty cache": {"import numba": took["imports"], "load, compile": took["first"]},
-    "filled cache": {
-        "import numba": took["cached_imports"],
-        "load, read": took["cached"],
-    },
+    "first function\nof a process": first,
+    "one more\nfunction": {"compile": results.time("njit", 32**3)},
 }
-parts = {
-    "CuPy, context": "context",
-    "load, compile": "kernel_compile",
-    "run": "kernel_call",
-}
-kernel = {part: took[name] for part, name in parts.items() if name in took}
-ax = gg.plot_decomposition(bars | ({"then a kernel": kernel} if kernel else {}))
-_ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
+_ = gg.plot_decomposition(bars)
 
 # %%
-# .. finding::
+# The cache has a trap: it notices a change by the date and the size of the file that holds the function. If
+# the function calls another one in another file, and only that file changes, Numba goes on with the old code.
+# Delete ``__pycache__`` then. And a GPU ufunc, ``@vectorize`` with ``target="cuda"``, takes no
+# ``cache=True``; ``@cuda.jit`` does.
+
+# %%
+# .. remember::
 #
-#    Most of a first call is loading. Such a call takes :measured:`fresh_first` with an empty cache and
-#    :measured:`fresh_cached` with a filled one. Importing Numba comes before it and takes
-#    :measured:`fresh_imports`. The first kernel for the GPU takes :measured:`fresh_kernel_compile` to
-#    compile, loading included.
-#
-# A process has only one first call, so each run times it once, and the two bars show only roughly what a
-# cache saves. With everything loaded, it is plain: compiling takes
-# :measured:`compiling[njit, 32**3].time`, and reading :measured:`compiling[cached, 32**3].time`.
-# :evidence:`variant cached` If your program starts many short processes, a cache helps and a signature does
-# not: with a signature each of them compiles.
-#
-# The cache has a trap. It notices a change by the date and the size of the file that holds the function. If
-# the function calls another one in another file, and only that file changes, Numba reads the old code. And a
-# GPU ufunc, ``@vectorize`` with ``target="cuda"``, takes no ``cache=True``; ``@cuda.jit`` does.
+#    - Call a compiled function once, with the types that you use, before you start a clock.
+#    - Put ``cache=True`` on functions of programs that start often: reading takes
+#      :measured:`compiling[cached, 32**3].time` instead of :measured:`compiling[njit, 32**3].time`.
+#    - Decorate at the top of a module, never inside a function that is called often.
 
 # %%
 # Your turn: compile before the first client comes
@@ -270,9 +243,18 @@ _ = ax.legend(ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
 #
 # .. exercise:: warm_start
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import CPU
+
+names = {"first call": "njit", "first call, cache=True": "cached", "later call": "later"}
+times = {label: results.time(name, 32**3) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a compiled function", [CPU] * 3)
+
 # %%
 # Next
 # ----
 #
-# Onward: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. Sideways:
-# :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on more mistakes with a clock.
+# Next: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. See also:
+# :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on what else a clock can get
+# wrong.

@@ -1,29 +1,31 @@
 """
-Maximum on the CPU
-==================
+Make the CPU fast before you compare
+====================================
 
 How fast is a CPU that is given a fair chance?
 """
 # %%
-# To find the larger number of each pair in two arrays of 32 768, a Python loop needs
-# :measured:`maximum_cpu[python_loop, 32**3].time`, and the same loop compiled
-# :measured:`maximum_cpu[loops, 32**3].time`. For 134 million pairs, NumPy needs
-# :measured:`maximum_cpu[numpy, 512**3].time` on one thread, and 16 virtual CPUs together need
-# :measured:`maximum_cpu[parallel, 512**3].time` by Numba's threads, and about as long by Python's. That is
-# what a GPU has to beat.
+# Compile your loop with Numba, and let it use all threads. For 262 144 pairs of numbers, a Python loop takes
+# :measured:`maximum_cpu[python_loop, 64**3].time` to find the larger ones, the compiled loop
+# :measured:`maximum_cpu[loops, 64**3].time`, and 16 threads :measured:`maximum_cpu[parallel, 64**3].time`.
+# That is what a GPU has to beat, not Python.
 #
-# .. rungs:: maximum_cpu
-#    :at: 32**3, 64**3, 512**3
-#    :beside: numpy_new, numpy_threads, loops_threads
+# .. headline:: Compiling gains most, and threads gain where there is much to do
+#
+# .. drawn:: maximum_cpu
+#
+#     gg.plot_time(results, variants=["python_loop", "loops", "parallel"])
 
 # %%
 # One element at a time: the Python loop
 # --------------------------------------
 #
 # Python asks the same questions for every element. Where is it in memory? What type is it? What does "larger"
-# mean for that type? The comparison itself is the least of it. A compiler asks once, before the loop begins.
-# A modern CPU then compares up to sixteen neighbouring ``float32`` in one instruction, which is called
-# :term:`SIMD`, and its cores can share the arrays out.
+# mean for that type? A compiler asks once, before the loop begins. A modern CPU then compares up to sixteen
+# neighbouring ``float32`` in one instruction, which is called :term:`SIMD`, and its cores can share the
+# arrays out.
+#
+# .. headline:: Compiled code does for sixteen elements at once what Python does for one
 #
 # .. drawing:: maximum_cpu
 #
@@ -63,25 +65,26 @@ print("NumPy: ", np.maximum(a, b)[0, 0, :5])
 #    With Python's ``max`` the result depends on the order of the arguments. With ``np.maximum`` it does not:
 #    there NaN wins.
 #
-# With ``isnan`` the loop follows NumPy's rule. To compare the times of two functions that disagree about NaN
-# would prove nothing. All variants here follow the same rule, and their inputs contain some NaN.
+# With ``isnan`` the loop follows NumPy's rule, and so do all functions on this page. Comparing the times of
+# two functions that disagree about NaN would prove nothing.
 
 # %%
 # np.maximum with out=
 # --------------------
 #
-# NumPy's function is a compiled loop with SIMD. It runs on one thread.
+# Look for a NumPy function first. This one is a compiled loop with SIMD, and runs on one thread.
 #
 # .. rung:: numpy
+#    :beside:
 
 np.maximum(a, b, out=out)
 print(out[0, 0, :5])
 
 # %%
 # With ``out=`` it fills an array that exists. Without it, each call makes a new array, and the operating
-# system has to find memory for a large one while it is first written. At 256\ :sup:`3` elements, a call then
-# takes :measured:`maximum_cpu[numpy_new, 256**3].time` instead of
-# :measured:`maximum_cpu[numpy, 256**3].time`. :evidence:`variant numpy_new`
+# system has to find memory for a large one while it is first written. For 256\ :sup:`3` elements, that takes
+# :measured:`maximum_cpu[numpy_new, 256**3].time` instead of :measured:`maximum_cpu[numpy, 256**3].time`.
+# :evidence:`variant numpy_new`
 
 # %%
 
@@ -102,9 +105,9 @@ print(cpu.model, "with", cpu.n_cpus, "virtual CPUs and the caches", caches)
 # The same loop with @njit
 # ------------------------
 #
-# The decorator hands the loop to Numba, which compiles it at the first call. This is called
-# :term:`JIT compilation`. Compiled code does not check indices, so the function compares the shapes first.
-# With ``nogil=True`` it releases Python's global lock, the GIL, as NumPy does; that matters further down.
+# Where NumPy has no such function, or would go over the data several times, let Numba compile your loop. It
+# does so at the first call, by :term:`JIT compilation`. Compiled code does not check indices, so the function
+# compares the shapes first. On one thread it is about as fast as NumPy.
 #
 # .. rung:: loops
 
@@ -115,27 +118,28 @@ print(out[0, 0, :5])
 # A ufunc with @vectorize
 # -----------------------
 #
-# Here only the comparison of two numbers is written. Numba puts the loop around it and makes a
-# :term:`ufunc`, which takes arrays of any shape, with or without an array for the result.
+# If each result depends on one element of each array, write only what happens to these. Numba puts the loop
+# around it and makes a :term:`ufunc`, which takes arrays of any shape, with or without an array for the
+# result.
 #
 # .. rung:: ufunc
+#    :beside:
 
 with np.errstate(invalid="ignore"):  # else a comparison with NaN warns
     ufunc(a, b, out)
 print(out[0, 0, :5])
 
 # %%
-# For 512 elements it takes :measured:`maximum_cpu[ufunc, 8**3].time`, the njit loops
-# :measured:`maximum_cpu[loops, 8**3].time`. We think that the rest goes to what each call does besides its
-# loop: ``np.errstate``, which is timed too, and a look at the arguments. :evidence:`opinion` For a new array
-# of 256\ :sup:`3` elements it takes :measured:`maximum_cpu[ufunc_new, 256**3].time`.
+# For large arrays it is as fast as the loops. A call costs more: for 512 elements it takes
+# :measured:`maximum_cpu[ufunc, 8**3].time`, and the loops :measured:`maximum_cpu[loops, 8**3].time`. We think
+# that the rest goes into ``np.errstate``, which is timed too, and into a look at the arguments.
 
 # %%
 # All threads with parallel=True
 # ------------------------------
 #
-# ``prange`` says that the turns of the first loop do not depend on each other. So Numba starts a thread on
-# each virtual CPU, and the threads share the turns.
+# ``prange`` says that the steps of the first loop do not depend on each other. Numba starts a thread on each
+# virtual CPU, and the threads share the steps.
 #
 # .. rung:: parallel
 
@@ -143,13 +147,10 @@ parallel(a, b, out)
 print(numba.get_num_threads(), "threads:", out[0, 0, :5])
 
 # %%
-# Threads must be woken and waited for. For 512 elements, all of them together are slower than one thread:
-# :measured:`maximum_cpu[parallel, 8**3].time` against :measured:`maximum_cpu[loops, 8**3].time`.
-# :evidence:`variant loops` They overtake it :measured:`maximum_cpu.crossover(loops, parallel)`.
-#
-# .. kernel:: gpuguide.topics.maximum_cpu.study
-#    :names: in_python_threads
-#    :fold: How Python's threads share the work
+# Threads must be woken and waited for. For 512 elements, all of them together take
+# :measured:`maximum_cpu[parallel, 8**3].time`, and one thread alone
+# :measured:`maximum_cpu[loops, 8**3].time`. :evidence:`variant loops` They overtake it
+# :measured:`maximum_cpu.crossover(loops, parallel)`.
 
 # %%
 
@@ -159,14 +160,15 @@ from gpuguide.topics.maximum_cpu.study import maximum_cpu
 results = maximum_cpu.run()
 
 # %%
-# Result: inside the caches and beyond them
-# -----------------------------------------
+# Inside the caches and beyond them
+# ---------------------------------
 #
-# The machine has :measured:`cpu_threads` virtual CPUs, of which two may share a core. A core has
-# :measured:`l2_bytes` of second-level cache (L2), and all cores share :measured:`l3_bytes` of last-level
-# cache (L3). Two arrays are read and one is written, so an element moves twelve bytes. At 256\ :sup:`3`
-# elements, the three arrays are still smaller than the last-level cache; at 512\ :sup:`3` they are about
-# five times as large.
+# Compare at a size like your own. The :measured:`cpu_threads` virtual CPUs share :measured:`l3_bytes` of
+# last-level cache (L3). While the arrays fit, Numba's threads move
+# :measured:`maximum_cpu[parallel, 256**3].rate`; at 512\ :sup:`3` elements they no longer fit, and it is
+# :measured:`maximum_cpu[parallel, 512**3].rate`. There we think that the memory decides.
+#
+# .. headline:: All threads move the most while the arrays fit into the cache
 
 # draw
 ax = gg.plot_rate(results, variants=["numpy", "parallel", "numpy_threads"])
@@ -180,38 +182,32 @@ for name, words in (("l2_bytes", "one L2"), ("l3_bytes", "L3")):
         )  # fmt: skip
 
 # %%
-# .. finding::
+# *NumPy, all threads* cuts the arrays into one part for each of Python's threads. That works too, since NumPy
+# lets go of Python's global lock (GIL) while it computes, but it pays later: for 262 144 pairs it takes
+# :measured:`maximum_cpu[numpy_threads, 64**3].time`, longer than one thread alone. For 134 million it takes
+# :measured:`maximum_cpu[numpy_threads, 512**3].time`, about as long as Numba's threads.
 #
-#    At 256\ :sup:`3` elements, which the last-level cache could hold, Numba's threads move
-#    :measured:`maximum_cpu[parallel, 256**3].rate` and NumPy's
-#    :measured:`maximum_cpu[numpy_threads, 256**3].rate`. At 512\ :sup:`3`, beyond it, they hardly differ:
-#    :measured:`maximum_cpu[parallel, 512**3].rate` and :measured:`maximum_cpu[numpy_threads, 512**3].rate`.
+# .. kernel:: gpuguide.topics.maximum_cpu.study
+#    :names: in_python_threads
+#    :fold: How Python's threads share the work
 #
-# **NumPy, all threads** cuts the arrays into one part for each of Python's threads. NumPy releases the GIL
-# while it computes, so the parts are done at the same time. It moves the same twelve bytes per element as
-# Numba's threads. Is its loop slower, or do the threads cost more?
+# .. dropdown:: Why Numba's threads win below the size of the cache
 #
-# The variant **njit loops, Python's threads** hands Numba's loop to the same threads. At 256\ :sup:`3`
-# elements it takes :measured:`maximum_cpu[loops_threads, 256**3].time`, NumPy on all threads
-# :measured:`maximum_cpu[numpy_threads, 256**3].time`, and njit parallel
-# :measured:`maximum_cpu[parallel, 256**3].time`. Which loop Python's threads call makes little difference, so
-# it is these threads that cost. :evidence:`variant loops_threads`
-
-# draw
-gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
-
-# %%
-# .. finding::
+#    .. drawn:: maximum_cpu
 #
-#    At 32\ :sup:`3` elements, NumPy takes :measured:`maximum_cpu[numpy, 32**3].time` on one thread and
-#    :measured:`maximum_cpu[numpy_threads, 32**3].time` on Python's threads. The njit loops take
-#    :measured:`maximum_cpu[loops, 32**3].time` on one thread and
-#    :measured:`maximum_cpu[loops_threads, 32**3].time` on Python's.
+#        gg.plot_time(results, variants=["parallel", "numpy_threads", "loops_threads"])
 #
-# This cost grows far more slowly than the arrays, and beyond the cache it is small beside the work. There we
-# think that the memory decides. :evidence:`opinion` One thread is slower there, too: with NumPy it moves
-# :measured:`maximum_cpu[numpy, 512**3].rate` at 512\ :sup:`3` elements and
-# :measured:`maximum_cpu[numpy, 64**3].rate` at 64\ :sup:`3`, and with njit loops about as much.
+#    Is NumPy's loop slower, or do Python's threads cost more? *njit loops, Python's threads* hands Numba's
+#    loop to the same threads; ``nogil=True`` lets go of the lock. At 256\ :sup:`3` elements it takes
+#    :measured:`maximum_cpu[loops_threads, 256**3].time`, NumPy on all threads
+#    :measured:`maximum_cpu[numpy_threads, 256**3].time`, and njit parallel
+#    :measured:`maximum_cpu[parallel, 256**3].time`. Which loop Python's threads call makes little difference,
+#    so it is these threads that cost. :evidence:`variant loops_threads` This cost grows far more slowly than
+#    the arrays.
+#
+#    One thread is slower beyond the cache, too: with NumPy it moves
+#    :measured:`maximum_cpu[numpy, 512**3].rate` at 512\ :sup:`3` elements and
+#    :measured:`maximum_cpu[numpy, 64**3].rate` at 64\ :sup:`3`.
 #
 # .. results:: maximum_cpu
 
@@ -227,14 +223,12 @@ gg.claim(results, "parallel", faster_than="loops", at=512**3)
 gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 
 # %%
-# When NumPy is enough
-# --------------------
+# .. remember::
 #
-# On one thread, the compiled loops are about as fast as NumPy:
-# :measured:`maximum_cpu[loops, 32**3].speedup(numpy)` at 32\ :sup:`3` elements and
-# :measured:`maximum_cpu[loops, 512**3].speedup(numpy)` at 512\ :sup:`3`. Where NumPy has the very function,
-# there is little for a compiler to gain. Compile where NumPy has none, or where it would take several passes
-# over the data.
+#    - Use the NumPy function if there is one, with ``out=``. Otherwise compile your loop with ``@njit``.
+#    - Use ``parallel=True`` for arrays from about 2\ :sup:`18` elements on. Below 2\ :sup:`15`, one thread is
+#      faster.
+#    - Compare a GPU with all threads of the CPU, on the same data, by the same rule for NaN.
 
 # %%
 # Your turn: make a comparison fair
@@ -245,10 +239,17 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 #
 # .. exercise:: fair_comparison
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"Python loop": "python_loop", "compiled": "loops", "all threads": "parallel"}
+times = {label: results.time(name, 64**3) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a maximum")
+
 # %%
 # Next
 # ----
 #
-# Onward: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, on the price of a first call.
-# Sideways: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the
+# Next: :doc:`Pay for compiling only once </gallery/compiled_cpu/compile_cost>`, on the price of a first call.
+# See also: :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which takes the
 # same maximum to the GPU.

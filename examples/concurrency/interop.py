@@ -380,6 +380,14 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 #
 # .. exercise:: fork_and_join
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import LIBRARY
+
+names = {"copied through the CPU": "through_pageable", "shared": "through_torch"}
+times = {label: results.time(name, 2**25) for label, name in names.items()}
+_ = thumbnail.bars(times, "time to triple 128 MiB", [LIBRARY, LIBRARY])
+
 # %%
 # Next
 # ----

@@ -5,9 +5,9 @@ Share work among several GPUs
 What is a second GPU worth, and what changes in the code?
 """
 # %%
-# Give each GPU its part of the work, and launch on all before you wait for any: one loop of Python is
-# enough. Two GPUs then do long work :measured:`integral[two, 2**37].speedup(one)` as fast as one. A call
-# that takes one GPU :measured:`integral[one, 2**24].time` is better left there.
+# Give each GPU its part of the work, and launch on all before you wait for any: one loop of Python is enough.
+# Two GPUs then do long work :measured:`integral[two, 2**37].speedup(one)` as fast as one. Work that one GPU
+# ends in :measured:`heat[one, 2**24].time` hardly gains, and shorter calls lose.
 #
 # .. headline:: Two GPUs pay for long work, and not for short calls
 #
@@ -491,6 +491,13 @@ gg.claim(through_dask, "in_one_process", faster_than="dask", at=2**35, by=1.5)
 # -----------------------------
 #
 # .. exercise:: halo_exchange
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"1 GPU": "one", "2 GPUs": "two"}
+times = {label: integral.time(name, 2**37) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of an integral")
 
 # %%
 # Next

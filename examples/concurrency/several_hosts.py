@@ -173,6 +173,17 @@ cluster.close()
 #    - Give it few tasks, each of which works much longer than the :measured:`task` that handing it out takes.
 #    - Leave arrays on the workers, and fetch only small results.
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "one process": "in_one_process",
+    "Dask, a task for each GPU": "dask",
+    "Dask, 16 tasks": "dask_16",
+}
+times = {label: results.time(name, 2**35) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of the same work")
+
 # %%
 # Next
 # ----

@@ -323,6 +323,13 @@ print(x[:5])
 #
 # .. exercise:: fork_and_join
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"one stream": "one_stream", "eight streams": "eight_streams"}
+times = {label: blocks.time(name, 1) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of eight small kernels")
+
 # %%
 # Next
 # ----

@@ -230,6 +230,13 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 #
 # .. exercise:: any_library
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"NumPy, all threads": "numpy_threads", "CuPy, same function": "cupy"}
+times = {label: results.time(name, 2048**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for 4 million pixels")
+
 # %%
 # Next
 # ----

@@ -449,6 +449,21 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #
 # .. exercise:: fair_comparison
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from matplotlib.cbook import get_sample_data
+from scipy.ndimage import convolve1d
+
+with get_sample_data("grace_hopper.jpg") as file:
+    photo = plt.imread(file, format="jpg")[60:300, 90:432].mean(axis=2)
+soft = photo
+for axis in (0, 1):
+    weights = np.exp(-(np.linspace(-2, 2, 15) ** 2))
+    soft = convolve1d(soft, weights / weights.sum(), axis=axis)
+photo[:, 171:] = soft[:, 171:]
+photo = photo // 8 * 8  # fewer shades are fewer bytes
+_ = thumbnail.picture(photo, "a photo whose right half is blurred", cmap="gray")
+
 # %%
 # Next
 # ----

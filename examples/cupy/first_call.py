@@ -5,9 +5,9 @@ Make first calls fast
 Why is the first call so slow, and how do you avoid paying for it every time?
 """
 # %%
-# Keep CuPy's kernel cache from one process to the next, and call each function once before somebody waits. A
-# fresh process has its first determinant after :measured:`empty_whole` if the cache is empty, and after
-# :measured:`filled_whole` if it is filled. The fifth determinant takes :measured:`empty_det_5`.
+# Keep CuPy's kernel cache from one process to the next, and call each function once before somebody waits.
+# With an empty cache, a fresh process takes :measured:`empty_whole` until it has its first determinant, and
+# with a filled one :measured:`filled_whole`. The fifth determinant takes :measured:`empty_det_5`.
 #
 # .. headline:: Most of a first call is compiling, and a filled cache saves it
 #
@@ -85,13 +85,15 @@ _ = gg.fact("kernels_det", left, unit="1", note="in the cache after it, beside t
 #    open cuSOLVER|:measured:`empty_library`|:measured:`filled_library`
 #    first determinant|:measured:`empty_det_1`|:measured:`filled_det_1`
 #
-# A **context** is what the driver keeps on the GPU for a process; the first call that needs the GPU makes it.
-# **cuSOLVER** is NVIDIA's library for linear algebra, which ``det`` calls.
+# Compiling is the step to save. What runs on a GPU is a :term:`kernel`, and CuPy comes without most of its
+# own. It has their source, and **compiles** each when it is first needed, for this
+# :term:`compute capability` and these types. ``det`` looks like one function and is many kernels: the first
+# determinant left :measured:`kernels_det` in the cache. With them there, nothing is left to compile.
+# :evidence:`variant from_disk`
 #
-# What runs on a GPU is a :term:`kernel`, and CuPy comes without most of its own. It has their source, and
-# **compiles** each when it is first needed, for this :term:`compute capability` and these types. ``det``
-# looks like one function and is many kernels: the first determinant left :measured:`kernels_det` in the
-# cache. With them there, nothing is left to compile. :evidence:`variant from_disk`
+# The other steps come back in every process. A **context** is what the driver keeps on the GPU for a process;
+# the first call that needs the GPU makes it. **cuSOLVER** is NVIDIA's library for linear algebra, which
+# ``det`` calls.
 #
 # .. dropdown:: Where no cache can be kept: CuPy without CUB
 #
@@ -149,7 +151,7 @@ for name, x in cases.items():
 # CuPy writes each compiled kernel into a folder: ``~/.cupy/kernel_cache``, or the one that ``CUPY_CACHE_DIR``
 # names. The next process reads it from there, and inside a process it stays in memory.
 #
-# .. headline:: The same kernel: compiled, read from disk, in memory
+# .. headline:: A kernel that is read from disk is ready far sooner than one that is compiled
 
 # draw
 ax = gg.plot_samples(results, 512**2)
@@ -185,10 +187,9 @@ gg.claim(results, "in_memory", faster_than="compiled", at=512**2, by=50)
 #    ENV CUPY_CACHE_DIR=/opt/kernel_cache
 #    COPY kernel_cache /opt/kernel_cache
 #
-# To fill a cache, run your program once, with the dtypes and layouts that it will meet. A process that found
-# a filled cache in another folder compiled nothing, and had its first determinant after about
-# :measured:`copied_whole`. Another compute capability, or another version of CuPy or CUDA, needs a cache of
-# its own.
+# To fill a cache, run your program once, with the dtypes and layouts that it will meet. We copied a filled
+# cache into another folder: the process that found it there compiled nothing. Another compute capability, or
+# another version of CuPy or CUDA, needs a cache of its own.
 
 # %%
 # Warm up before somebody waits
@@ -212,8 +213,8 @@ print("ready")
 
 # %%
 # A script that is started for each of a thousand files pays for import and context a thousand times: let one
-# process go through all files. A benchmark, too, makes a first call that it does not time, as
-# :doc:`Time a GPU </gallery/measuring/how_to_time>` shows.
+# process go through all files. A benchmark, too, makes a first call that it does not time:
+# :doc:`/gallery/measuring/how_to_time`.
 
 # %%
 # .. remember::
@@ -232,10 +233,15 @@ print("ready")
 #
 # .. exercise:: warm_start
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+waits = {"cache empty": facts["empty_whole"], "cache filled": facts["filled_whole"]}
+_ = thumbnail.bars(waits, "time to the first result")
+
 # %%
 # Next
 # ----
 #
-# Next: :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, for functions that take arrays of either
-# library. See also: :doc:`What compiling costs </gallery/compiled_cpu/compile_cost>`, the same question for
-# Numba's compiler.
+# Next: :doc:`/gallery/cupy/agnostic`, for functions that take arrays of either library. See also:
+# :doc:`/gallery/compiled_cpu/compile_cost`, the same question for Numba's compiler.

@@ -5,12 +5,12 @@ Run NumPy code on the GPU
 What has to change in a NumPy program, and what does not work?
 """
 # %%
-# Copy your arrays to the GPU with ``cp.asarray`` and call the same functions. A running average of four
-# million numbers takes :measured:`convolve[cupy, 2048**2].time` there, and
-# :measured:`convolve[numpy_threads, 2048**2].time` in NumPy on all threads. Not every function gains as much:
-# time yours.
+# Copy your arrays to the GPU with ``cp.asarray``, call the same functions, and fetch the result with
+# ``.get()``. A running average of four million numbers takes CuPy :measured:`convolve[cupy, 2048**2].time`,
+# and NumPy :measured:`convolve[numpy_threads, 2048**2].time` on all threads. Not every function gains as
+# much: here CuPy takes an FFT, and NumPy adds up products. Time your own.
 #
-# .. headline:: The same ``np.convolve``, on four million numbers
+# .. headline:: ``np.convolve`` of four million numbers is far faster on the GPU
 #
 # .. drawn:: numpy_to_cupy
 #
@@ -23,8 +23,8 @@ What has to change in a NumPy program, and what does not work?
 # Two lines change
 # ----------------
 #
-# The function gives each column of a table the mean zero and the standard deviation one. It was written for
-# NumPy, and stays as it is.
+# The function gives each column of a table the mean zero and the standard deviation one. Written for NumPy,
+# it stays as it is.
 
 import cupy as cp
 import numpy as np
@@ -63,9 +63,7 @@ print(type(back), "as NumPy's:", np.allclose(back, expected))
 #    -save(result)
 #    +save(result.get())
 #
-# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``. With the
-# table on the GPU, ten million numbers take :measured:`columns[cupy, 10**7].time`, where NumPy takes
-# :measured:`columns[numpy, 10**7].time` on its one thread.
+# ``cp.asarray`` copies to the GPU. ``result.get()`` copies back, and so does ``cp.asnumpy(result)``.
 
 # %%
 
@@ -94,10 +92,9 @@ _ = gg.fact("shared_functions", sum(hasattr(cp, name) for name in asking), unit=
 # What works unchanged
 # --------------------
 #
-# Most functions do: NumPy hands the work over to CuPy. Before ``np.square`` begins, it asks the class of its
-# argument whether that wants to do the work, and CuPy's class says yes. Of the :measured:`numpy_functions`
-# functions in ``np`` that ask, :measured:`shared_functions` are in ``cp``. You can also call CuPy's yourself,
-# under the same names:
+# Most functions do: ``np.square`` of a CuPy array hands the work over to CuPy. Of the
+# :measured:`numpy_functions` functions in ``np`` that can do so, :measured:`shared_functions` are in ``cp``.
+# You can also call CuPy's yourself, under the same names:
 
 x_host = np.array([3.0, 6.0, 9.0])
 x, y = cp.asarray(x_host), cp.asarray([4.0, 8.0, 12.0])
@@ -109,21 +106,21 @@ print(cp.linalg.norm(v), cp.linalg.det(cp.vstack([v] * 5)))
 print(cp.arange(3), cp.zeros_like(v), cp.linspace(0, 1, 3))
 
 # %%
-# A function that *makes* an array may have no array to ask: ``np.zeros(5)`` is on the host. For one on the
-# GPU write ``cp.zeros(5)``, or ``np.zeros_like(v)``, which asks ``v``.
+# A function that *makes* an array may get no CuPy array to go by: ``np.zeros(5)`` is in the memory of the
+# CPU. For one on the GPU write ``cp.zeros(5)``, or ``np.zeros_like(v)``, which goes by ``v``.
 #
-# .. dropdown:: How NumPy asks
+# .. dropdown:: How NumPy knows
 #
-#    A class answers by a method: ``__array_ufunc__`` for ufuncs such as ``np.square``, and
-#    ``__array_function__`` for others, such as ``np.linalg.norm``. CuPy's arrays have both.
+#    NumPy asks the class of each argument whether it wants to do the work. A class answers by a method:
+#    ``__array_ufunc__`` for ufuncs such as ``np.square``, and ``__array_function__`` for others, such as
+#    ``np.linalg.norm``. CuPy's arrays have both.
 
 # %%
 # What raises TypeError or ValueError, and why
 # --------------------------------------------
 #
-# An array is in the memory of the CPU or in that of the GPU. To mix the two, one has to be copied, and
-# copies are slow. Arithmetic with both therefore raises an error, and so does any code that would turn a CuPy
-# array into a NumPy array unasked. These are the messages:
+# Copies are slow, so CuPy makes none unasked in arithmetic that mixes arrays of the CPU and the GPU, or where
+# a CuPy array would have to become a NumPy array. You get an error instead:
 
 for code in (
     "x + x_host",
@@ -140,21 +137,22 @@ for code in (
         print(f"{code}\n    {type(error).__name__}: {error}")
 
 # %%
-# The cures, in the same order:
+# The cures:
 #
-# - Bring both to one side: ``x + cp.asarray(x_host)``.
-# - Say that you want a copy: ``x.get()``. SciPy and Matplotlib need that, too.
-# - Use a mask from the same side: ``x_host[x.get() > 4]``, or ``x[x > 4]``.
-# - ``x.set(x_host)`` copies into an array that exists.
-# - Collect results on the GPU, and fetch them once: ``cp.stack([x.min(), x.max()]).get()``.
-# - CuPy does not have this function, so NumPy has nothing to call. Write ``a @ a.T``.
-# - There are only numbers on the GPU: no text, no objects, no dates.
+# - ``x + x_host``: bring both to one side, ``x + cp.asarray(x_host)``.
+# - ``np.asarray(x)``: say that you want a copy, ``x.get()``. SciPy and Matplotlib need that, too.
+# - ``x_host[x > 4]``: use a mask from the same side, ``x_host[x.get() > 4]`` or ``x[x > 4]``.
+# - ``x[:] = x_host``: copy into the array with ``x.set(x_host)``.
+# - ``np.array([x.min(), x.max()])``: collect results on the GPU, and fetch them once,
+#   ``cp.stack([x.min(), x.max()]).get()``.
+# - ``np.linalg.multi_dot``: CuPy does not have this function. Write ``a @ a.T``.
+# - ``cp.array(['text'])``: keep text, objects and dates on the CPU, as the GPU has only numbers.
 
 # %%
 # What differs without an error
 # -----------------------------
 #
-# More dangerous is code that runs, and does something other than you think.
+# More dangerous is code that runs, and does something other than you think:
 
 for code in (
     "cp.sum(x_host)",
@@ -166,11 +164,12 @@ for code in (
     print(f"{code:24} {type(value).__module__}: {value!r}")
 
 # %%
-# - Given a NumPy array, ``cp.sum`` calls the array's own method: NumPy made this sum, on the CPU.
-# - ``vstack`` copies arrays from the host unasked. In a loop, that is a copy in each round.
-# - In an array of indices, one that is too large wraps around; NumPy raises ``IndexError``.
+# - ``cp.sum`` of a NumPy array calls the array's own method: NumPy made this sum, on the CPU.
+# - ``vstack`` copies arrays from the CPU unasked. Copy them once, before a loop.
+# - In an array of indices, one that is too large wraps around, where NumPy raises ``IndexError``. Check
+#   indices beforehand.
 # - A sum stays on the GPU, as an array without dimensions. ``float(...)``, ``if`` and ``print`` fetch it, and
-#   wait until the GPU is done.
+#   wait until the GPU is done. Keep them out of loops.
 #
 # Two more: the same seed gives other random numbers than in NumPy, and the last digits of a float may differ.
 # CuPy's `list of differences <https://docs.cupy.dev/en/stable/user_guide/difference.html>`__ has the rest.
@@ -181,8 +180,12 @@ for code in (
 #
 # Take float32 where seven digits are enough: it halves the bytes on every GPU, and GPUs made for games have
 # few units for float64. As in NumPy, you get float64 unless you ask for something else, and one float64 or
-# int64 array among float32 arrays makes the result float64.
+# int64 array among float32 arrays makes the result float64. So does ``np.float64(2.5)``, while a plain
+# ``2.5`` does not.
 
+# %%
+
+# fold: Which of five expressions are float64
 x32 = cp.ones(3, dtype=cp.float32)
 for code in (
     "cp.zeros(3)",
@@ -195,30 +198,20 @@ for code in (
 
 # %%
 # Look at ``dtype`` after each step, and convert once, at the start: ``table.astype(cp.float32)``. It always
-# saves memory, and not always time. :doc:`Types </gallery/first_kernels/numba_types>` shows what a
-# float64 by mistake costs in a kernel.
+# saves memory, and not always time. :doc:`/gallery/first_kernels/numba_types` shows what a float64 by mistake
+# costs in a kernel.
 
 # %%
 # From SciPy to cupyx.scipy
 # -------------------------
 #
 # SciPy itself computes on the CPU. CuPy has many of its functions under the same names: write ``cupyx.scipy``
-# for ``scipy`` in the import.
-#
-# .. csv-table:: What cupyx.scipy has
-#    :header: module | what is there
-#    :delim: |
-#
-#    ``ndimage``, ``signal``|filters, convolutions, measurements
-#    ``fft``, ``special``, ``interpolate``|transforms, special functions, splines
-#    ``sparse``, ``sparse.linalg``|sparse matrices, solvers, some eigenvalues
-#    ``linalg``, ``stats``|a few functions; look into ``cp.linalg`` first
-#    ``spatial``|distances and neighbours, with NVIDIA's cuVS installed
-#
-# It has no ``optimize``, ``integrate`` or ``cluster``. CuPy's
+# for ``scipy`` in the import. It has ``ndimage``, ``signal``, ``fft``, ``special``, ``interpolate``,
+# ``sparse``, a few functions of ``linalg`` and ``stats``, and ``spatial`` with NVIDIA's cuVS installed. It
+# has no ``optimize``, ``integrate`` or ``cluster``. CuPy's
 # `comparison table <https://docs.cupy.dev/en/stable/reference/comparison.html>`__ goes through all functions.
 #
-# ``np.convolve`` needs no SciPy. Here is a running average of a signal, on the GPU:
+# ``np.convolve`` needs no SciPy. This is a running average of a signal, on the GPU:
 
 signal_host = np.random.default_rng(0).random(1_000_000)
 window_host = np.hanning(225) / np.hanning(225).sum()
@@ -227,32 +220,36 @@ expected = np.convolve(signal_host, window_host, "same")
 print(type(smooth), "as NumPy's:", np.allclose(smooth.get(), expected))
 
 # %%
-# It is tempting to convolve an image like this, too, after ``ravel()``. It runs, and the result is wrong:
-
-image = cp.zeros((5, 6), dtype=cp.int64)
-image[2, 2] = 1
-weights = cp.arange(1, 10).reshape(3, 3)
-print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
-
-# %%
-# The nine weights follow one another, and run over the ends of their rows. They should stand in a square
-# around the one bright pixel.
+# Do not convolve an image like this, after ``ravel()``: it runs, and the result is wrong. The weights follow
+# one another, and run over the ends of their rows.
 #
 # .. drawing:: numpy_to_cupy
 #
 #     Two grids of five rows and six columns. In the left one, called 1-D after ravel, the weights 1 to 9
 #     stand in one line that begins in row 1, fills row 2 and ends in row 3. In the right one, called 2-D,
 #     they stand in a square of three by three around the bright pixel.
-#
-# SciPy has a function for images, and CuPy has it under the same name:
 
+# %%
+
+# wrong, fold: The image as one line of numbers, in code
+image = cp.zeros((5, 6), dtype=cp.int64)
+image[2, 2] = 1
+weights = cp.arange(1, 10).reshape(3, 3)
+print(np.convolve(image.ravel(), weights.ravel(), "same").reshape(image.shape))
+
+# %%
+# Take SciPy's function for images, which CuPy has under the same name:
+# ``cupyx.scipy.ndimage.convolve(image, weights, mode="constant")``. :doc:`/gallery/cupy/convolution` compares
+# the ways to blur an image.
+
+# %%
+
+# fold: The image in 2-D, in code
 from cupyx.scipy import ndimage
 
 print(ndimage.convolve(image, weights, mode="constant"))
 
 # %%
-# :doc:`Convolution </gallery/cupy/convolution>` compares the ways to blur an image.
-#
 # .. dropdown:: How CuPy convolves in one dimension
 #
 #    Floats go `through an FFT <https://github.com/cupy/cupy/blob/main/cupy/_math/misc.py>`__ in CuPy, while
@@ -267,8 +264,8 @@ print(ndimage.convolve(image, weights, mode="constant"))
 # Find the slow line of your own code
 # -----------------------------------
 #
-# The program runs on the GPU and is slow. Which line is it? Put each step into a function, and time the steps
-# one by one. Here each vector of a thousand is scaled to length one, in a loop and in a single call:
+# If the program runs on the GPU and is slow, put each step into a function, and time the steps one by one.
+# This one scales each of a thousand vectors to length one, in a loop and in a single call:
 
 from cupyx.profiler import benchmark
 
@@ -294,23 +291,27 @@ for step in (row_by_row, at_once):
 # %%
 # ``CPU`` is the time Python needs to hand the work over, ``GPU-0`` the time until the GPU is done. If they
 # are nearly the same, and the step itself fetches nothing, the GPU is waiting for Python. A call that does
-# little work costs Python as much time as one that does much, so a loop that is harmless in NumPy is the slow
-# line in CuPy: it takes :measured:`rows[cupy_loop, 1024**2].time`, and one call for all rows
-# :measured:`rows[cupy_once, 1024**2].time`. NumPy needs :measured:`rows[numpy_loop, 1024**2].time` for the
-# loop.
+# little work costs Python as much time as one that does much, so a loop that is harmless in NumPy, where it
+# takes :measured:`rows[numpy_loop, 1024**2].time`, is the slow line in CuPy. One call for all rows is
+# :measured:`rows[cupy_once, 1024**2].speedup(cupy_loop)` as fast.
 #
 # .. results:: rows
 #
-# For a whole program there is NVIDIA's profiler Nsight Systems, which draws what ran when. In its picture
-# ``with cupyx.profiler.time_range("name"):`` marks a step of yours.
+# For a whole program, NVIDIA's profiler Nsight Systems draws what ran when, and
+# ``with cupyx.profiler.time_range("name"):`` marks a step of yours in its picture.
 
 # %%
 # Add up along the memory
 # -----------------------
 #
 # The next suspect is a sum, a mean or a maximum over the first axis of a narrow table, as in ``standardise``.
-# Store each column in one piece:
+# Store each column in one piece, with ``cp.asarray(table_host, order="F")`` on the way to the GPU. Function,
+# numbers and result stay the same, and the table takes :measured:`together[cupy, 10**7].time` instead of
+# :measured:`columns[cupy, 10**7].time`.
 
+# %%
+
+# fold: The table in both layouts, timed
 by_column = cp.asfortranarray(table)  # the numbers of a column lie side by side
 print("the same:", bool(cp.allclose(standardise(by_column), standardise(table))))
 for name, layout in {"by row": table, "by column": by_column}.items():
@@ -318,10 +319,6 @@ for name, layout in {"by row": table, "by column": by_column}.items():
     print(f"{name:9} GPU-0 {1e3 * times.gpu_times.mean():7.3f} ms")
 
 # %%
-# Function, numbers and result are the same. On the way to the GPU, ``cp.asarray(table_host, order="F")``
-# stores the columns like this at once. Timed with care, the table takes
-# :measured:`together[cupy, 10**7].time` instead of :measured:`columns[cupy, 10**7].time`.
-#
 # .. dropdown:: The same table in float32
 #
 #    The sums take most of the time, and not the bytes: in float32 the GPU works for
@@ -356,8 +353,8 @@ _ = gg.plot_time(
 # NumPy goes over the table many times, on one thread. A loop that Numba compiles for all CPU threads
 # standardises ten million numbers in :measured:`columns[cpu_threads, 10**7].time`: try that before you buy a
 # GPU. The GPU pays off when data stay there for many steps. With the copies of the table, CuPy takes
-# :measured:`columns[with_copies_pinned, 10**7].time` from :term:`pinned memory`, and
-# :measured:`columns[with_copies, 10**7].time` from ordinary, :term:`pageable memory`.
+# :measured:`columns[with_copies_pinned, 10**7].time` through :term:`pinned memory`, and
+# :measured:`columns[with_copies, 10**7].time` through ordinary, :term:`pageable memory`.
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
@@ -383,8 +380,8 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 #      ``.get()``.
 #    - Keep CPU and GPU arrays apart: mixing them raises ``TypeError``, and ``float()``, ``if`` and ``print``
 #      wait for the GPU.
-#    - Time the steps, and replace a loop over rows by one call: :measured:`rows[cupy_once, 1024**2].time`
-#      instead of :measured:`rows[cupy_loop, 1024**2].time`.
+#    - Time the steps, and replace a loop over rows by one call: it is
+#      :measured:`rows[cupy_once, 1024**2].speedup(cupy_loop)` as fast.
 
 # %%
 # Your turn: one function for both sides
@@ -395,9 +392,16 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 #
 # .. exercise:: fill_in_either
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"NumPy": "numpy", "NumPy, all threads": "numpy_threads", "CuPy": "cupy"}
+times = {label: convolve.time(name, 2048**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of np.convolve")
+
 # %%
 # Next
 # ----
 #
-# Next: :doc:`Linear algebra </gallery/cupy/linear_algebra>`, and the size from which the GPU wins. See also:
-# :doc:`One code for CPU and GPU </gallery/cupy/agnostic>`, if a function is to run with and without a GPU.
+# Next: :doc:`/gallery/cupy/linear_algebra`, and the size from which the GPU wins. See also:
+# :doc:`/gallery/cupy/agnostic`, if a function is to run with and without a GPU.

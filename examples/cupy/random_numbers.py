@@ -291,6 +291,17 @@ with style():
 #
 # .. exercise:: within_the_limit
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "NumPy, all threads": "numpy_threads",
+    "cp.random.random": "cupy_random",
+    "cp.random.default_rng": "xorwow",
+}
+times = {label: results.time(name, 5 * 10**7) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for 50 million numbers")
+
 # %%
 # Next
 # ----

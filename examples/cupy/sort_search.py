@@ -5,10 +5,10 @@ Sort and search on the GPU
 At what size does sorting on the GPU pay?
 """
 # %%
-# Sort on the GPU what is there already: seventeen million numbers take CuPy
-# :measured:`sort[cupy, 4096**2].time`, and NumPy :measured:`sort[numpy_threads, 4096**2].time` on all
-# threads. If the numbers start and end on the CPU, keep them in pinned memory, and leave small sorts to
-# NumPy.
+# Sort on the GPU what is there already: CuPy sorts seventeen million numbers in
+# :measured:`sort[cupy, 4096**2].time`, and NumPy on all threads in
+# :measured:`sort[numpy_threads, 4096**2].time`. If they start and end on the CPU, keep them in pinned memory:
+# that takes :measured:`sort[with_copies_pinned, 4096**2].time`, copies included. Leave small sorts to NumPy.
 #
 # .. headline:: Copies included, the GPU wins from a hundred thousand numbers on
 #
@@ -19,6 +19,7 @@ At what size does sorting on the GPU pay?
 #         variants=["numpy_threads", "with_copies", "with_copies_pinned"],
 #         crossover=("numpy_threads", "with_copies_pinned"),
 #     )
+#     ax.set_xlabel("numbers")
 #     ax.figure.set_size_inches(7.2, 3.4)
 
 # %%
@@ -84,8 +85,6 @@ _ = gg.fact(
 # Most programs have their numbers on the CPU, so two copies come on top of the sort. The GPU reads and writes
 # an array in :term:`pinned memory` directly, without a detour. Such an array takes long to make: make it
 # once, and use it for many sorts.
-#
-# .. rung:: with_copies_pinned
 
 import cupyx
 
@@ -99,8 +98,9 @@ x.get(out=x_host)
 print(x_host[:3], "...", x_host[-3:])
 
 # %%
-# The same from ordinary, :term:`pageable memory` takes :measured:`sort[with_copies, 4096**2].time`. The sort
-# itself is a small part of either. A thousand numbers show the other end: NumPy has sorted them in
+# Copies included, the sort takes :measured:`sort[with_copies_pinned, 4096**2].time` like this, and from
+# ordinary, :term:`pageable memory` :measured:`sort[with_copies, 4096**2].time`. The sort itself is a small
+# part of either. A thousand numbers show the other end: NumPy has sorted them in
 # :measured:`sort[numpy, 10**3].time`, before Python has handed the GPU its work.
 #
 # .. dropdown:: The rival: a sort on all threads
@@ -124,8 +124,6 @@ print(x_host[:3], "...", x_host[-3:])
 # Avoid ``axis=1`` where time matters. CuPy sorts a flat array of numbers by a *radix sort*, which compares
 # nothing: in each pass it looks at a few bits of each number, and moves all numbers to where these bits put
 # them. With an axis it takes another, slower path.
-#
-# .. rung:: rows_cupy
 
 matrix_host = np.random.default_rng(0).random((4096, 4096), dtype=np.float32)
 matrix = cp.asarray(matrix_host)
@@ -136,14 +134,12 @@ print("NumPy:", np.sort(matrix_host[0])[:3])
 # %%
 # Here CuPy gives each element the number of its row, and sorts the whole matrix
 # `by comparing pairs <https://github.com/cupy/cupy/blob/main/cupy/cuda/cupy_thrust.cu>`__ of row and value.
-# That is hardly faster than NumPy on all threads, which takes
+# It takes :measured:`rows[rows_cupy, 4096**2].time`, hardly less than NumPy on all threads, with
 # :measured:`rows[rows_numpy_threads, 4096**2].time`.
 #
 # A detour leads back to the radix sort: put the number of the row in front of each element's bits, sort all
 # of it as one flat array, and cut the row off again. It works for numbers that are not negative, whose bits
 # rise with their values.
-#
-# .. rung:: rows_packed
 
 row = cp.arange(4096, dtype=cp.uint64)[:, None] << 32
 packed = (row | matrix.view(cp.uint32)).ravel()
@@ -152,17 +148,18 @@ again = packed.astype(cp.uint32).view(cp.float32).reshape(matrix.shape)
 print("the same:", bool((again == by_row).all()))
 
 # %%
-# .. headline:: Seventeen million numbers: packed into one flat array, rows are sorted far faster
+# .. headline:: Rows are sorted far faster if they are packed into one flat array
 
 # draw
 from gpuguide.charts.shapes import plot_dots
 
-plot_dots(
-    {
-        "flat": results.time("cupy", 4096**2),
-        "rows, packed and flat": rows.time("rows_packed", 4096**2),
-        "rows, axis=1": rows.time("rows_cupy", 4096**2),
-    },
+times = {
+    "one flat array": results.time("cupy", 4096**2),
+    "rows, packed": rows.time("rows_packed", 4096**2),
+    "rows, axis=1": rows.time("rows_cupy", 4096**2),
+}
+_ = plot_dots(
+    {f"{name}: {time}": time for name, time in times.items()},
     "time of the kernels",
 )
 
@@ -178,24 +175,25 @@ plot_dots(
 # million keys takes about twenty comparisons for each number, one after the other, and on the GPU very many
 # searches run side by side.
 #
-# .. list-table:: A million numbers, with the arrays on the GPU for CuPy
+# NumPy sorts on one thread, and we let it search on all. For CuPy the arrays are on the GPU.
+#
+# .. list-table:: A million numbers
 #    :header-rows: 1
 #
 #    * -
 #      - NumPy
 #      - CuPy
-#    * - ``sort``, one thread
+#    * - ``sort``
 #      - :measured:`sort[numpy, 10**6].time`
 #      - :measured:`sort[cupy, 10**6].time`
-#    * - ``argsort``, one thread
+#    * - ``argsort``
 #      - :measured:`argsort[argsort_numpy, 10**6].time`
 #      - :measured:`argsort[argsort_cupy, 10**6].time`
-#    * - ``searchsorted``, all threads
+#    * - ``searchsorted``
 #      - :measured:`search[search_numpy_threads, 10**6].time`
 #      - :measured:`search[search_cupy, 10**6].time`
 #
-# :doc:`Look-ups </gallery/first_kernels/sparse_lookup>` is such a search, with kernels that are
-# faster still.
+# :doc:`/gallery/first_kernels/sparse_lookup` makes such a search faster still, with kernels of its own.
 #
 # .. dropdown:: What limits the sort
 #
@@ -213,13 +211,14 @@ plot_dots(
 # %%
 # .. remember::
 #
-#    - Sort on the GPU what is there already: :measured:`sort[cupy, 4096**2].time` for seventeen million
-#      numbers.
+#    - Sort on the GPU what is there already: seventeen million numbers take
+#      :measured:`sort[cupy, 4096**2].time`, and NumPy on all threads
+#      :measured:`sort[numpy_threads, 4096**2].time`.
 #    - Leave sorts of less than a hundred thousand numbers to NumPy if they start and end on the CPU. Above,
 #      keep the numbers in pinned memory: :measured:`sort[with_copies_pinned, 4096**2].time` instead of
 #      :measured:`sort[with_copies, 4096**2].time`, copies included.
-#    - Sort rows as one flat array, with the number of the row in front of the bits: it is
-#      :measured:`rows[rows_packed, 4096**2].speedup(rows_cupy)` as fast as ``axis=1``.
+#    - Sort rows of numbers that are not negative as one flat array, with the number of the row in front of
+#      the bits: it is :measured:`rows[rows_packed, 4096**2].speedup(rows_cupy)` as fast as ``axis=1``.
 
 # %%
 # Your turn: remove needless copies
@@ -231,9 +230,20 @@ plot_dots(
 #
 # .. exercise:: count_transfers
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "NumPy, all threads": "numpy_threads",
+    "CuPy, pinned copies": "with_copies_pinned",
+    "CuPy": "cupy",
+}
+times = {label: results.time(name, 4096**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for 17 million numbers")
+
 # %%
 # Next
 # ----
 #
-# Next: :doc:`Time a GPU </gallery/measuring/how_to_time>`, on the clocks behind these numbers. See
-# also: :doc:`Look-ups </gallery/first_kernels/sparse_lookup>`, on kernels that search.
+# Next: :doc:`/gallery/cupy/convolution`, for images. See also: :doc:`/gallery/measuring/how_to_time`, on the
+# clocks behind these numbers, and :doc:`/gallery/first_kernels/sparse_lookup`, on kernels that search.

@@ -370,6 +370,17 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #
 # .. exercise:: any_grouping
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "cp.add": "add_ufunc",
+    "@cuda.jit, one each": "add_one",
+    "@cuda.jit, four each": "add_four",
+}
+times = {label: results.time(name, 2**28) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of an addition")
+
 # %%
 # Next
 # ----

@@ -436,6 +436,15 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 #
 # .. exercise:: divergence
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+_ = thumbnail.picture(
+    np.log2(escape_reference(1024**2).reshape(1024, 1024)[160:864:4, ::4] + 1),
+    "the Mandelbrot set",
+    cmap="inferno",
+)
+
 # %%
 # Next
 # ----

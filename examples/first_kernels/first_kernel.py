@@ -315,6 +315,17 @@ gg.claim(
 #
 # .. exercise:: guard
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "one thread": "one_thread",
+    "256 threads": "one_block",
+    "a thread for each": "grid",
+}
+times = {label: results.time(name, 2**20) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for a million numbers")
+
 # %%
 # Next
 # ----

@@ -352,6 +352,13 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #
 # .. exercise:: axis_order
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"x down the columns": "slow_32x8", "x along the rows": "fast_32x8"}
+times = {label: results.time(name, 16384**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of the same additions")
+
 # %%
 # Next
 # ----

@@ -341,6 +341,17 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 #
 # .. exercise:: one_launch
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "a hundred launches": "cupy_arrays",
+    "a CUDA graph": "graph",
+    "one launch": "one_launch",
+}
+times = {label: results.time(name, 65536) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of the same work")
+
 # %%
 # Next
 # ----

@@ -12,11 +12,51 @@ Which launch should you begin with, and when is another one worth it?
 #
 # .. headline:: Four elements per thread reach the full speed of the memory
 #
-# .. drawn:: launch_sizes
+# .. choices:: launch_sizes
+#    :of: Elements per thread
 #
-#    from gpuguide.charts.shapes import plot_bars
+#    .. choice:: 4
 #
-#    plot_bars(results, ["cupy", "larger_blocks", "four_elements"], at=2**28, quantity="share")
+#       import matplotlib.pyplot as plt
+#       from gpuguide.charts.marks import label_ends
+#       from gpuguide.charts.style import KERNEL, MUTED, describe, style
+#
+#       widths = 32, 64, 128, 256, 512, 1024
+#
+#       def share(items, threads):
+#           time = facts[f"map_t{threads}_i{items}_all"].value
+#           return 100 * 12 * 2**26 / time / ceilings.get("two_to_one").value
+#
+#       def chart_of(chosen):
+#           with style():
+#               ax = plt.subplots(figsize=(7.2, 3.0))[1]
+#               ends = []
+#               for items, dashes in ((1, ":"), (2, "--"), (4, "-")):
+#                   shares = [share(items, threads) for threads in widths]
+#                   colour = KERNEL if items == chosen else MUTED
+#                   look = {"marker": "o", "linewidth": 2.5} if items == chosen else {"alpha": 0.6}
+#                   ax.plot(range(6), shares, dashes, color=colour, **look)
+#                   ends.append((5, shares[-1], f"{items} element{'s' * (items > 1)}", colour))
+#               for at, threads in enumerate(widths):
+#                   height = share(chosen, threads)
+#                   look = {"ha": "center", "weight": "bold", "textcoords": "offset points"}
+#                   ax.annotate(f"{height:.0f} %", (at, height), (0, 7 if chosen == 4 else -17), **look)
+#               ax.set_xticks(range(6), widths)
+#               ax.set(xlim=(-0.35, 5.2), ylim=(0, 115), yticks=range(0, 101, 20))
+#               ax.set(xlabel="threads per block", ylabel="% of the peak memory speed")
+#               label_ends(ax, ends)
+#               words = ", ".join(f"{t} threads: {share(chosen, t):.0f} %" for t in widths)
+#               describe(ax, f"Share of the peak memory speed, {chosen} per thread. {words}.")
+#
+#       chart_of(4)
+#
+#    .. choice:: 2
+#
+#       chart_of(2)
+#
+#    .. choice:: 1
+#
+#       chart_of(1)
 
 # %%
 # One element per thread
@@ -148,7 +188,7 @@ ends.append((widths[-1], empty_blocks[-1], "as many empty blocks", MUTED))
 ax.set_xscale("log", base=2)
 ax.set(
     xlabel="threads per block",
-    ylabel="µs for 67 million elements (kernel only)",
+    ylabel="µs for 67 million elements (on the GPU)",
     xticks=widths,
     xticklabels=widths,
     ylim=(0, None),
@@ -375,6 +415,17 @@ for kernel, width, elements in (
 # vectors, as one would on a CPU. Its result is right, but its accesses are not coalesced.
 #
 # .. exercise:: grid_stride
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "CuPy": "cupy",
+    "256 threads": "larger_blocks",
+    "four elements each": "four_elements",
+}
+times = {label: results.time(name, 2**28) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a maximum")
 
 # %%
 # Next

@@ -372,6 +372,17 @@ scale = numba_types.scale.run()
 #
 # .. exercise:: float64_by_accident
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "each step rounded": "rounded_steps",
+    "Python floats": "python_floats",
+    "float32 constants": "float32_only",
+}
+times = {label: results.time(name, 2**26) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of one kernel")
+
 # %%
 # Next
 # ----

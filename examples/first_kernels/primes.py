@@ -453,6 +453,19 @@ gg.claim(results, "cpu_sieve", faster_than="with_copy_pinned", at=10**4, by=10)
 gg.claim(results, "with_copy_pinned", faster_than="cpu_sieve", at=10**9, by=3)
 
 # %%
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+steps = {
+    "divide by all": "odd_numbers",
+    "up to the square root": "to_square_root",
+    "sieve": "sieve_global",
+}
+times = {label: results.time(name, 10**6) for label, name in steps.items()}
+_ = thumbnail.bars(times, "time for a million numbers")
+
+# %%
 # Next
 # ----
 #

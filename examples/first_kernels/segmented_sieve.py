@@ -315,6 +315,15 @@ gg.claim(
 )
 
 # %%
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"CPU, all threads": "primesieve", "GPU": "segmented_pinned"}
+times = {label: counts.time(name, 10**9) for label, name in names.items()}
+_ = thumbnail.bars(times, "time, primes below a billion")
+
+# %%
 # Next
 # ----
 #

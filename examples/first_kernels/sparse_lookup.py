@@ -402,6 +402,17 @@ _ = gg.plot_time(
 #
 # .. exercise:: count_smaller
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "binary search": "branching",
+    "buckets": "bucket_of_8",
+    "hash table": "hash_table",
+}
+times = {label: lookup.time(name, 10**7) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of ten million look-ups")
+
 # %%
 # Next
 # ----

@@ -424,6 +424,13 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 #
 # .. exercise:: fusion
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"CPU, all threads": "cpu_loop", "GPU, pinned copies": "from_pinned"}
+times = {label: orbits.time(name, 128**3) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of Kepler's equation")
+
 # %%
 # Next
 # ----

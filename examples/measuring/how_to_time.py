@@ -527,6 +527,17 @@ for name in ("collector_off", "pinned", "warmed", "all_three"):
     gg.fact(f"host_{name}_ratio", ratio, unit="ratio", note="launch with / without it")
 
 # %%
+
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import KERNEL, MUTED
+
+launch, waited = arrays["curves"].T
+sides = {"no wait": launch, "waits": waited}
+curves = {label: (arrays["curve_sizes"], times) for label, times in sides.items()}
+_ = thumbnail.lines(curves, "time shown, by how much work", [MUTED, KERNEL])
+
+# %%
 # Next
 # ----
 #

@@ -16,7 +16,7 @@ How fast can this GPU read, write and compute, and which limit does your code me
 #     from gpuguide.charts.shapes import plot_ratios
 #
 #     limits = {"memory, copying": "copy", "FP32 units": "fp32", "FP64 units": "fp64"}
-#     limits |= {"FP64 tensor cores": "fp64_tensor", "FP16 tensor cores": "fp16_tensor"}
+#     limits |= {"FP64 tensor cores": "fp64_tensor", "BF16 tensor cores": "bf16_tensor"}
 #     shares = {}
 #     for label, name in limits.items():
 #         peak = facts.get(f"peak_{name}", facts["peak_memory"])
@@ -84,7 +84,7 @@ print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at le
 #    FP32 units | :measured:`peak_fp32` | :measured:`ceiling_fp32`
 #    FP64 units | :measured:`peak_fp64` | :measured:`ceiling_fp64`
 #    tensor cores, FP64 | :measured:`peak_fp64_tensor` | :measured:`ceiling_fp64_tensor`
-#    tensor cores, FP16, in a burst | :measured:`peak_fp16_tensor` | :measured:`ceiling_fp16_tensor`
+#    tensor cores, BF16, in a burst | :measured:`peak_bf16_tensor` | :measured:`ceiling_bf16_tensor`
 #
 # .. dropdown:: The other limits
 #
@@ -96,9 +96,9 @@ print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at le
 #       memory, writing | :measured:`peak_memory` | :measured:`ceiling_write`
 #       2 reads, 1 write | :measured:`peak_memory` | :measured:`ceiling_two_to_one`
 #       TF32, tensor cores | :measured:`peak_tf32` | :measured:`ceiling_tf32`
-#       BF16, tensor cores | :measured:`peak_bf16_tensor` | :measured:`ceiling_bf16_tensor`
+#       FP16, tensor cores | :measured:`peak_fp16_tensor` | :measured:`ceiling_fp16_tensor`
 #
-#    TF32 is FP32 with its fraction rounded to ten bits. FP16 and BF16 have sixteen bits in all.
+#    TF32 is FP32 with its fraction rounded to ten bits. BF16 and FP16 have sixteen bits in all.
 
 # %%
 # Grid and block sizes from the shape of an array
@@ -232,7 +232,7 @@ from gpuguide.charts.lines import plot_rate
 
 ax = plot_rate(results, variants=["write", "copy", "two_to_one"])
 ax.yaxis.set_major_formatter(lambda rate, _: f"{rate / 1000:g}")
-_ = ax.set_ylabel("TB/s (kernel only, warm cache)")
+_ = ax.set_ylabel("TB/s")
 
 # %%
 # At 2\ :sup:`30` bytes an array, writing reaches :measured:`mixes[write, 2**30].rate`, and the copy
@@ -366,9 +366,9 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 #    hundredth of the run. Clock, power and what holds the clock back are the driver's answers during the
 #    second half.
 #
-#    Even the burst in FP16 stays below the limit in the table at the top, :measured:`ceiling_fp16_tensor`,
-#    which is that of another product: larger matrices, of small whole numbers, with a result in FP32. We have
-#    not tested which of these matters.
+#    Even the burst in FP16 stays below the limit of :measured:`ceiling_fp16_tensor` in the fold at the top.
+#    That limit is one of another product: larger matrices, of small whole numbers, with a result in FP32. We
+#    have not tested which of these matters.
 #
 # .. kernel:: gpuguide.topics.know_your_gpu.sustained
 #    :names: multiply_adds_source
@@ -390,6 +390,16 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 # numbers, and care where a shape is no multiple of the block, where an array is empty, and at CUDA's limits.
 #
 # .. exercise:: grid_arithmetic
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+links = {"over PCIe": "h2d", "in the GPU's memory": "copy"}
+times = {
+    label: float(f"{1e12 / ceilings.get(name).value:.2g}")
+    for label, name in links.items()
+}
+_ = thumbnail.bars(times, "ms to move a gigabyte")
 
 # %%
 # Next

@@ -278,6 +278,13 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 #
 # .. exercise:: fill_in_dot
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import CUPY
+
+ways = {"copied to the GPU": facts["whole_pinned"], "made on the GPU": facts["whole_gpu"]}
+_ = thumbnail.bars(ways, "time, random numbers included", [CUPY, CUPY])
+
 # %%
 # Next
 # ----

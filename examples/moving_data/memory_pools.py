@@ -354,6 +354,12 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 #
 # .. exercise:: within_the_limit
 
+# thumbnail
+from gpuguide.charts import thumbnail
+
+ways = {"x = x * 3": facts["most_held"], "x *= 3": facts["cube_bytes"]}
+_ = thumbnail.bars(ways, "memory that is taken", [CUPY, CUPY])
+
 # %%
 # Next
 # ----

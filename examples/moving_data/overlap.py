@@ -11,13 +11,29 @@ How do copies and work run at once, and what stops them?
 #
 # .. headline:: One stream leaves two of three units idle; three streams keep them busy
 #
-# .. drawn:: overlap
+# .. choices:: overlap
+#    :of: Streams
 #
-#     from gpuguide.charts.timeline import plot_timeline
+#    .. choice:: three
 #
-#     runs = {"one stream": "timeline_one", "three streams": "timeline_three"}
-#     lanes = "copy in", "work", "copy out"
-#     plot_timeline({label: arrays[name] for label, name in runs.items()}, lanes)
+#       from gpuguide.charts.style import INK
+#       from gpuguide.charts.timeline import plot_timeline
+#
+#       runs = {"one stream": arrays["timeline_one"], "three streams": arrays["timeline_three"]}
+#       ends = {name: run.max() - run.min() for name, run in runs.items()}
+#
+#       def run_beside(name, other, words, side):
+#           ax = plot_timeline({name: runs[name]}, ("copy in", "work", "copy out"))
+#           ax.set_xlim(0, 1.02 * max(ends.values()))
+#           ax.axvline(ends[other], color=INK, linestyle="--", linewidth=1)
+#           look = {"ha": side, "va": "center", "textcoords": "offset points"}
+#           ax.annotate(words, (ends[other], -0.05), (-6 if side == "right" else 6, 0), **look)
+#
+#       run_beside("three streams", "one stream", "with one stream", "right")
+#
+#    .. choice:: one
+#
+#       run_beside("one stream", "three streams", "with three streams", "left")
 
 # %%
 # First in one stream: chunks from pinned memory
@@ -319,6 +335,13 @@ _ = plot_dots(
 # overwriting what is still being read. The exercise has such a pipeline without events; put them in.
 #
 # .. exercise:: reuse_a_buffer
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"one stream": "one_stream", "three streams": "three_streams"}
+times = {label: results.time(name, 16384) for label, name in names.items()}
+_ = thumbnail.bars(times, "time for 128 MiB there and back")
 
 # %%
 # Next

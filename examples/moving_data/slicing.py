@@ -326,6 +326,16 @@ except RuntimeError as error:
 #
 # .. exercise:: latency_and_rate
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import CUPY, NUMPY
+
+ways = {
+    "NumPy slices": strided.time("strided_slice_first_pinned", 2**24),
+    "CuPy slices": strided.time("strided_copy_first_pinned", 2**24),
+}
+_ = thumbnail.bars(ways, "time for every second number", [NUMPY, CUPY])
+
 # %%
 # Next
 # ----

@@ -332,6 +332,14 @@ print(x[:3], y_pinned[:3])
 #
 # .. exercise:: latency_and_rate
 
+# thumbnail
+from gpuguide.charts import thumbnail
+from gpuguide.charts.style import CUPY
+
+names = {"pageable, cp.asarray": "asarray", "pinned, x.set": "pinned"}
+times = {label: results.time(name, 2**28) for label, name in names.items()}
+_ = thumbnail.bars(times, "time to copy 256 MiB", [CUPY, CUPY])
+
 # %%
 # Next
 # ----

@@ -5,23 +5,33 @@ When a GPU pays
 At what size does a GPU win, and is copying the data worth it?
 """
 # %%
-# Move work to the GPU if it takes many steps on millions of numbers: copy them there once, compute, and copy
-# the result back. For a hundred million numbers in its memory, a GPU works out a formula
-# :measured:`polynomial[gpu_threads, 10**8].speedup(cpu_threads)` as fast as 16 virtual CPUs. If the numbers
-# are copied for that one formula, the CPUs are
-# :measured:`polynomial[cpu_threads, 10**8].speedup(with_copies)` as fast as the GPU.
+# Move work to the GPU if it takes many steps on millions of numbers, and copy them there once. For a formula
+# of a hundred million numbers, a GPU needs :measured:`polynomial[gpu_threads, 10**8].time` if they are in its
+# memory, and all 16 threads of the CPU need :measured:`polynomial[cpu_threads, 10**8].time`. With copies
+# there and back the GPU takes :measured:`polynomial[with_copies, 10**8].time`, and loses.
 #
-# .. headline:: The GPU wins from a few million numbers on, unless you copy them each time
+# .. headline:: Beyond a million numbers the GPU wins, unless you copy them each time
 #
-# .. drawn:: why_gpu
+# .. choices:: why_gpu
+#    :of: Copies
 #
-#     ax = gg.plot_time(
-#         results,
-#         variants=["cpu_threads", "gpu_threads", "with_copies"],
-#         crossover=("cpu_threads", "gpu_threads"),
-#     )
-#     ax.set_ylim(3e-6, 1)  # room for the words about the crossover
-#     ax.figure.set_size_inches(7.2, 3.4)
+#    .. choice:: pageable
+#
+#       def with_line(*more):
+#           names = ["cpu_threads", "gpu_threads", *more]
+#           ax = gg.plot_time(results, variants=names, crossover=("cpu_threads", "gpu_threads"))
+#           ax.set_ylim(3e-6, 1)  # the same for all, with room for the words about the crossover
+#           ax.figure.set_size_inches(7.2, 3.4)
+#
+#       with_line("with_copies")
+#
+#    .. choice:: pinned
+#
+#       with_line("with_copies_pinned")
+#
+#    .. choice:: none
+#
+#       with_line()
 
 # %%
 # From NumPy to CuPy: one formula
@@ -84,7 +94,8 @@ from numba import cuda, njit, prange
 
 # %%
 # NumPy and CuPy go through all the numbers once for each of the fourteen operators, while a compiled loop
-# reads each number once. On the CPU, ``prange`` shares the numbers out among all threads:
+# reads each number once. On the CPU, ``prange`` shares the numbers out among all threads. Below the code
+# stands what a hundred million numbers take:
 #
 # .. rung:: cpu_threads
 
@@ -209,12 +220,14 @@ variants = ["cpu_threads", "gpu_threads", "with_copies_pinned", "with_copies"]
 plot_bars(results, variants, at=10**8).figure.set_size_inches(7.2, 2.8)
 
 # %%
-# For a single formula the trip does not pay, and even with pinned copies the race is close. But the trip
-# costs the same for one formula and for a hundred. Here, pinned copies cost as much as the GPU saves on
-# :measured:`formulas_pinned` formulas, and pageable ones as much as on :measured:`formulas_pageable`. If you
-# do more than that with the same numbers, the GPU wins, copies included.
+# For a single formula the trip does not pay, though with pinned copies the race is close. But the trip costs
+# the same for one formula and for a hundred. If you work out several with the same numbers, the GPU wins,
+# copies included: with pinned copies from :measured:`formulas_pinned` formulas on, and with pageable ones
+# from :measured:`formulas_pageable` on.
 
-# draw: How many formulas save as much as the copies cost
+# draw: How many formulas save more than the copies cost
+from math import ceil
+
 n = 10**8
 on_gpu = results.time("gpu_threads", n).value
 saved = results.time("cpu_threads", n).value - on_gpu
@@ -222,9 +235,9 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
     trip = results.time(variant, n).value - on_gpu
     _ = gg.fact(
         f"formulas_{kind}",
-        trip / saved,
+        ceil(trip / saved),
         unit="1",
-        note=f"cost of {kind} copies / saved by each formula",
+        note=f"cost of {kind} copies / saved by each formula, rounded up",
     )
 
 # %%
@@ -249,7 +262,7 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 #
 #    - Use a GPU for millions of numbers, and join small tasks into a large one.
 #    - Copy to the GPU once, do many steps there, and copy the result back at the end. A single cheap formula
-#      is not worth the trip.
+#      is not worth the trip; with pinned copies, :measured:`formulas_pinned` are.
 #    - Compare with all threads of the CPU, and say whether the copies are counted.
 
 # %%
@@ -260,6 +273,16 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 # once back. Run your answer on any computer, or in a notebook with a GPU.
 #
 # .. exercise:: count_transfers
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+sides = {"CPU": "cpu_threads", "GPU": "gpu_threads", "copies": "with_copies"}
+curves = {
+    label: (results.sizes, [results.time(name, n) for n in results.sizes])
+    for label, name in sides.items()
+}
+_ = thumbnail.lines(curves, "time, by how many numbers")
 
 # %%
 # Next

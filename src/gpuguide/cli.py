@@ -148,26 +148,27 @@ def _list(options: argparse.Namespace) -> int:
     entries = catalogue.entries()
     topics = [entry for entry in entries if entry.runnable]
     name = max((len(entry.name) for entry in topics), default=0)
-    title = max((len(entry.title) for entry in topics), default=0)
-    print(f"  {'topic':{name}}  {'about':{title}}  recorded  starts")
+    print(f"  {'topic':{name}}  recorded   starts  about")
     for section, members in groupby(topics, key=lambda entry: entry.section):
         print(section or "Without a page")
         for entry in members:
-            print(f"  {entry.name:{name}}  {entry.title:{title}}  {_recorded(entry.recorded)}")
+            newest, machines = _recorded(entry.recorded)
+            print(f"  {entry.name:{name}}  {newest:17}  {entry.title}{machines}")
     print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run TOPIC")
     return 0
 
 
-def _recorded(recordings: Sequence[Recorded]) -> str:
-    """Say when a page was recorded; a machine other than the guide's is named."""
+def _recorded(recordings: Sequence[Recorded]) -> tuple[str, str]:
+    """Say when a page was recorded, how often, and on which machines other than the guide's."""
     from gpuguide.recordings.store import PRIMARY_MACHINE
 
     if not recordings:
-        return "not yet"
+        return "not yet", ""
     first, *others = recordings
     named = [first.machine] if first.machine != PRIMARY_MACHINE else []
     named += [f"{each.machine} {_date(each)}" for each in others]
-    return "  ".join((f"{_date(first):11}{first.n_starts or '':>5}", *named)).rstrip()
+    machines = f" ({', '.join(named)})" if named else ""
+    return f"{_date(first):11}{first.n_starts or '':>5}", machines
 
 
 def _date(recorded: Recorded) -> str:

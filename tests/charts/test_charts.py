@@ -1,5 +1,7 @@
 """Charts: what is drawn, how it is labelled, that it is deterministic and has a dark twin."""
 
+import base64
+import io
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -10,6 +12,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from PIL import Image
 
 from gpuguide.charts import lines, shapes
 from gpuguide.charts.marks import draw_ranges, label_ends, mark_floor, marker_of
@@ -118,6 +121,18 @@ def test_the_same_chart_is_the_same_file(chart):
     assert save_svg(chart().figure) == save_svg(chart().figure)
 
 
+@pytest.mark.parametrize(("cmap", "mode"), [("gray", "L"), ("magma", "RGBA")])
+def test_a_picture_in_grey_has_one_channel_and_keeps_its_shades(cmap, mode):
+    shades = np.arange(256).reshape(16, 16)
+    figure, ax = plt.subplots()
+    ax.imshow(shades, cmap=cmap, interpolation="none")
+    (png,) = re.findall(r'base64,([^"]+)', save_svg(figure).decode())
+    image = Image.open(io.BytesIO(base64.b64decode(png)))
+    assert image.mode == mode
+    if mode == "L":
+        assert np.abs(np.sort(np.ravel(image)) - shades.ravel()).max() <= 1
+
+
 @pytest.mark.parametrize(
     ("info", "thing"),
     [
@@ -201,7 +216,7 @@ def test_time_is_drawn_against_size_with_names_at_the_line_ends():
     ax = CHARTS["time"]()
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert _texts(ax)[1:] == ["NumPy", "Numba"] or set(_texts(ax)) >= {"NumPy", "Numba"}
-    assert ax.get_ylabel() == "time (kernel only, warm cache)"
+    assert ax.get_ylabel() == "time (on the GPU)"
 
 
 def test_a_floor_is_drawn_where_an_empty_kernel_was_timed():

@@ -42,9 +42,9 @@ assert np.allclose(smooth.get(), expected)
 assert cp.allclose(row_by_row(vectors), at_once(vectors))
 """
 _SORTS = {
-    "with_copies_pinned": _PINNED,
-    "rows_cupy": "assert (by_row.get() == np.sort(matrix_host, axis=1)).all()",
-    "rows_packed": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
+    "x.get(out=x_host)": _PINNED,
+    "by_row = cp.sort": "assert (by_row.get() == np.sort(matrix_host, axis=1)).all()",
+    "packed.sort()": "assert (again.get() == np.sort(matrix_host, axis=1)).all()",
 }
 
 _CHUNKED = _each("assert (out_host == x_host @ weights_host).all()", "make_buffers(1,", "make_buffers(3,")

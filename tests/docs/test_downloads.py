@@ -62,10 +62,8 @@ def markup_left(words):
 
 WRITTEN_OUT = (
     "21 November 2026 (run 2026-11-21-c0ffee). Yours will differ.",
-    "| elements | 256 | 2¹⁶ | gain over the row above |",
-    "| halves | 4.0 µs | 200 µs | 2.0× |",
     "## Two halves\nFewer conflicts.\n",
-    "*Measured: 200 µs for 2¹⁶ elements; 2.0× over dot; additions: 65",
+    "*Measured: 200 µs for 2¹⁶ elements; 2.0× over dot.*",
     "``warp`` and [a warp elsewhere](https://warp.example), 84 *two\nwarps*",
     f"See [other]({URL}/other.html).",
     "Nobody knows. [not tested] Not 10 times; a\nreading takes 0.2 s, and 2<sup>20</sup> steps.",

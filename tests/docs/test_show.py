@@ -34,14 +34,8 @@ SLIPS = {
     ":evidence:`counter l2_writes`": ("'l2_writes'", "'l2_write_sectors'"),
     ":evidence:`opinions`": ("'opinions'", "'opinion'"),
     ":evidence:`opinion mine`": ("opinion takes no name",),
-    ".. rungs:: sumy\n   :at: 256": ("rungs 'sumy'", "'sums'"),
-    ".. rungs:: sums\n   :at: 1024": ("size 1024",),
-    ".. rungs:: sums\n   :at: many": ("'many' is not a size",),
-    ".. rungs:: sums": ("one to three sizes",),
-    ".. rungs:: sums\n   :at: 256\n   :beside: numpi": ("'numpi'", "'numpy'"),
     ".. rung:: hlves": ("rung 'hlves'", "'halves'"),
     ".. rung:: dot": ("rung 'dot'", "more than once"),
-    ".. rung:: numpy\n   :counter: conflict": ("'conflict'", "bank_conflicts"),
     ".. kernel:: gpuguide.topics.toi.shown": ("'gpuguide.topics.toi.shown'", "'gpuguide.topics.toy.shown'"),
     ".. kernel:: gpuguide.topics.toy.shown\n   :names: hal": ("'hal'", "'half'"),
     ".. results:: summs": ("'summs'", "'sums'"),
@@ -94,9 +88,7 @@ def test_a_stale_page_shows_no_number(stale):
     assert not re.search(r"\d (?:µs|GB/s|M/s|×)|8 million", shown)
     assert "beginner · not measured yet: the code changed" in shown
     assert "The product takes not measured yet" in shown
-    assert [
-        kind for kind in ("gg-rungs", "gpuguide-results", "gg-counters") if f'class="{kind}' in page
-    ] == []
+    assert [kind for kind in ("gpuguide-results", "gg-counters") if f'class="{kind}' in page] == []
     assert re.findall(r'<div class="(gg-strip-\w+)"><dt>time', page) == ["gg-strip-time"] * 3
     assert "It waits. [measured" not in shown, "the evidence"
     # What was kept for the end of the page has a fold of its own.

@@ -133,7 +133,7 @@ def plot_rate(
     >>> from gpuguide.charts.lines import plot_rate
     >>> from gpuguide.results.sample import sample_results
     >>> plot_rate(sample_results()).get_ylabel()
-    'GB/s (kernel only, warm cache)'
+    'GB/s (on the GPU)'
     """
     with style():
         ax = new_axes(ax)
@@ -186,7 +186,7 @@ def plot_share_of_ceiling(
     >>> import gpuguide as gg
     >>> from gpuguide.results.sample import sample_results
     >>> gg.plot_share_of_ceiling(sample_results()).get_ylabel()
-    '% of the ceiling of the same mix'
+    '% of the peak memory speed'
     """
     with style():
         ax = new_axes(ax)
@@ -199,7 +199,7 @@ def plot_share_of_ceiling(
         ax.axhline(100, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
         # Above 100, so that the line of the ceiling and the marks on it are not cut off.
         ax.set_ylim(0, 108)
-        ax.set_ylabel("% of the ceiling of the same mix")
+        ax.set_ylabel("% of the peak memory speed")
         _draw_point_ranges(ax, results, rows, 100)
         label_ends(ax, ends)
         describe(ax, _words(results, rows, f"Share of the memory ceiling against {results.size_name}"))

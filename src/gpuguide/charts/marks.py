@@ -290,4 +290,4 @@ def timed_words(results: Results, names: Sequence[str], clock: str | None) -> st
     clocks = [clock or results.variant(name).clock for name in names if results.variant(name).device == "gpu"]
     regions = list(dict.fromkeys(REGIONS[name].axis for name in clocks)) or [REGIONS["host"].axis]
     words = regions[0] if len(regions) == 1 else "clocks differ"
-    return f"{words}, {results.cache} cache"
+    return words if results.cache == "warm" else f"{words}, caches empty"

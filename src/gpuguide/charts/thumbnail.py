@@ -38,11 +38,12 @@ def bars(
     if not 2 <= len(values) <= _MOST_BARS:
         raise ArgumentError(f"thumbnail.bars: expected 2 to {_MOST_BARS} bars; got {len(values)}.")
     lengths = [_number(value) for value in values.values()]
+    shown = [_shown(value) for value in values.values()]
     row, longest = (_HEIGHT - 14) / len(values), max(lengths)
     with style():
         ax = _axes((0, 0, 1, 1))
         ax.set(xlim=(0, _WIDTH), ylim=(_HEIGHT, 0))
-        for at, (label, value) in enumerate(values.items()):
+        for at, label in enumerate(values):
             top, length = at * row, max(1.5, 0.64 * _WIDTH * lengths[at] / longest)
             look = _look(label, is_last=at == len(values) - 1)
             if colours:
@@ -50,12 +51,11 @@ def bars(
             ax.text(0, top + 1, label, va="top", fontsize=_WORDS, color=INK)
             height = row - 16
             ax.barh(top + 13 + height / 2, length, height=height, **look.bar())
-            shown = str(value) if isinstance(value, Quantity) else getattr(value, "shown", f"{value:g}")
             middle: dict[str, Any] = {"va": "center", "fontsize": _WORDS, "weight": "bold", "color": INK}
-            ax.text(length + 4, top + 13 + height / 2, shown, **middle)
+            ax.text(length + 4, top + 13 + height / 2, shown[at], **middle)
         ax.text(0, _HEIGHT - 1, word, va="bottom", fontsize=_SMALL, color=MUTED)
-        said = "; ".join(f"{label} {value}" for label, value in zip(values, lengths, strict=True))
-        describe(ax, f"Bars of the {word}: {said}.")
+        words = "; ".join(map(" ".join, zip(values, shown, strict=True)))
+        describe(ax, f"Bars of the {word}: {words}.")
     return ax
 
 
@@ -106,6 +106,12 @@ def _axes(place: tuple[float, float, float, float]) -> Axes:
 
 def _look(label: str, *, is_last: bool) -> Look:
     return Look(thing_in_words(label) or (KERNEL if is_last else MUTED), hatched=is_copy_words(label))
+
+
+def _shown(value: float | Quantity | Fact) -> str:
+    if isinstance(value, float | int):
+        return f"{value:g}"
+    return str(value) if isinstance(value, Quantity) else value.shown
 
 
 def _number(value: Any) -> float:

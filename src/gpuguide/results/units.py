@@ -54,9 +54,9 @@ class RegionWords(NamedTuple):
 
 
 REGIONS = {
-    "device": RegionWords("kernel", "kernel only", "time on the GPU"),
-    "launch": RegionWords("launch", "launch on the host", "host time of the launch"),
-    "end_to_end": RegionWords("end to end", "end to end", "end to end"),
+    "device": RegionWords("kernel", "on the GPU", "time on the GPU"),
+    "launch": RegionWords("launch", "of the launch", "host time of the launch"),
+    "end_to_end": RegionWords("end to end", "until the result is there", "end to end"),
     "host": RegionWords("CPU", "on the CPU", "time on the CPU"),
 }
 """For each clock, the region that it times, in words."""

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gpuguide.exercises import pool
-from gpuguide.results.units import REGIONS, size_words
+from gpuguide.results.units import size_words
 from gpuguide_docs.downloads.markdown import Block, Words, blocks, fold, markdown_table, quoted, table_rows
 from gpuguide_docs.downloads.notebook import Piece, joined
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.show.exercises import check_call, check_commands
 from gpuguide_docs.show.kernel import ModuleSource, names_option, shown_source
 from gpuguide_docs.show.ladder import Ladder, ladder_of
-from gpuguide_docs.show.numbers import measured_on, parse_size
+from gpuguide_docs.show.numbers import measured_on
 from gpuguide_docs.show.site import pip_command, wheel_path
 
 if TYPE_CHECKING:
-    from gpuguide.recordings.recording import Recording
+    from gpuguide.results.results import Results
     from gpuguide_docs.pages.pages_toml import Page
     from gpuguide_docs.show.site import Site
 
@@ -203,8 +203,6 @@ class _PageCells:
     def _block(self, block: Block) -> str:
         title = self._words.markdown(block.title)
         match block.name:
-            case "rungs" if self._recording:
-                return self._table(self._ladder(self._recording, block.title))
             case "results" if self._recording:
                 results = self._recording.studies[block.title]
                 where = measured_on(self._recording, starts=False)
@@ -226,59 +224,41 @@ class _PageCells:
         inside = "\n\n".join(piece.text for piece in joined(self._text(block.content)))
         return quoted(f"**{title or block.name.replace('-', ' ').capitalize()}.** {inside}")
 
-    def _ladder(self, recording: Recording, study: str) -> Ladder:
-        """Give the rungs of a study that the page has, at the sizes of its table if it has one."""
-        results = recording.studies[study]
+    def _ladder(self, results: Results) -> Ladder:
+        """Give the rungs of a study that the page has."""
         known = {info.name for info in results.variants}
         rungs = {block.title: (block, below) for block, below in self._blocks("rung") if block.title in known}
-        wrong = [name for name, (_, below) in rungs.items() if below and below.is_wrong]
-        beside = [name for name, (block, _) in rungs.items() if "beside" in block.options]
-        table = next((block.options for block, _ in self._blocks("rungs") if block.title == study), {})
-        beside += names_option(table["beside"]) if "beside" in table else []
-        sizes = [parse_size(size) for size in table["at"].split(",")] if table else []
-        return ladder_of(results, [*rungs], beside, wrong, sizes)
+        beside = [
+            name
+            for name, (block, below) in rungs.items()
+            if "beside" in block.options or (below and below.is_wrong)
+        ]
+        return ladder_of(results, [*rungs], beside)
 
     def _blocks(self, name: str) -> Iterator[tuple[Block, Cell | None]]:
         for cell, below in zip(self._cells, [*self._cells[1:], None], strict=True):
             parts = blocks(cell.content) if cell.kind == "text" else ()
             yield from ((part, below) for part in parts if isinstance(part, Block) and part.name == name)
 
-    def _table(self, ladder: Ladder) -> str:
-        """Write the times of all rungs and of what stands beside them."""
-        results = ladder.results
-        rows = [[results.size_name, *map(size_words, ladder.sizes), "gain over the row above"]]
-        for name in ladder.rows:
-            variant = results.variant(name)
-            region = REGIONS[variant.clock].column
-            other = "" if variant.clock == ladder.clock or region in variant.label else f", {region}"
-            wrong = ", a mistake on purpose" if name in ladder.wrong else ""
-            numbers = [*(ladder.time(name, size) for size in ladder.sizes), ladder.gain(name)]
-            shown = [self._words.number(number.key) if number else "–" for number in numbers]
-            rows.append([f"{variant.label}{wrong}{other}", *shown])
-        return markdown_table(rows)
-
     def _strip(self, ladder: Ladder, name: str) -> str:
         """Write what was measured of a rung."""
         results, words = ladder.results, self._words
-        time, gain, done = ladder.last_time(name), ladder.gain(name), ladder.done(name)
+        time, gain, share = ladder.time(name), ladder.gain(name), ladder.share(name)
         parts = []
         if time:
             parts.append(f"{words.number(time.key)} for {size_words(time.size)} {results.size_name}")
         if gain:
             parts.append(f"{words.number(gain.key)} over {results.variant(ladder.above(name)).label}")
-        if done:
-            numbers = " at ".join(words.number(number.key, short=True) for number in done.cells)
-            parts.append(f"{done.words}: {numbers}")
+        if share:
+            parts.append(f"{share[0]}: {words.number(share[1].key)}")
         return f"*Measured: {'; '.join(parts)}.*" if parts else ""
 
     def _rung(self, name: str, below: Cell | None) -> Iterator[Piece]:
         """Show a kernel, with what it reads and no cell has shown, unless the cell below defines it."""
         if self._recording:
-            studies = self._recording.studies
-            keys = [*(block.title for block, _ in self._blocks("rungs")), *studies]
-            owners = (key for key in keys if name in {info.name for info in studies[key].variants})
-            ladder = self._ladder(self._recording, next(owners, ""))
-            yield Piece("markdown", self._strip(ladder, name))
+            studies = self._recording.studies.values()
+            owner = next(study for study in studies if name in {info.name for info in study.variants})
+            yield Piece("markdown", self._strip(self._ladder(owner), name))
         path = self._site.layout.source.joinpath(*self._kernels.split(".")).with_suffix(".py")
         source = self._source(self._kernels) if path.is_file() else None
         if source and name in source.names and f"def {name}(" not in (below.content if below else ""):

@@ -98,8 +98,6 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
         if isinstance(node, nodes.paragraph) and not node["classes"]:
             node["classes"].append("gg-answer" if asked else "gg-question")
             asked, answered, place = True, asked, number + 1
-        elif answered and isinstance(node, nodes.container) and "rungs" in node:
-            place = number + 1
         elif not isinstance(node, nodes.title | nodes.comment | nodes.Admonition | nodes.system_message):
             break
     return place
@@ -132,7 +130,7 @@ _PICTURES_PER_MINUTE = 6
 #: A cell of a table with so many words is read like a paragraph; shorter ones are looked over.
 _WORDS_OF_A_SENTENCE = 8
 _PROSE = (nodes.paragraph, nodes.title, nodes.caption, nodes.term, nodes.rubric)
-_PICTURES = {"gg-chart", "gg-choices", "gg-strip", "gg-rungs"}
+_PICTURES = {"gg-chart", "gg-choices", "gg-strip"}
 _NOT_READ = {
     "gg-exercise",
     "gg-kernel-origin",
@@ -308,7 +306,7 @@ def _counters(recording: Recording) -> list[nodes.Node]:
     body += _row(["most frequent reason for waiting, in the profiler's words", *stalls])
     group += body
     table = nodes.table("", group, classes=["gg-counters"])
-    # The target of evidence that is in no strip.
+    # The target of evidence.
     table["counters"] = names
     return [table]
 

@@ -167,7 +167,7 @@ def _rank(node: nodes.Element, kind: str, name: str) -> int:
     # To parse it takes a hundred times as long as to look for the name.
     if is_code and name in (code := node.astext()) and name in _counts_in(code):
         return 4
-    return 5 if kind == "count" and node.get("counts") == name else _NOT_AT_ALL
+    return _NOT_AT_ALL
 
 
 def setup(app: Sphinx) -> None:

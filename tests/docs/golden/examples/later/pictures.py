@@ -71,11 +71,6 @@ from gpuguide.topics.toy.kernels import dot, halves, slow
 results = toy.study().run()
 
 # %%
-# .. rungs:: sums
-#    :at: 256, 65536
-#    :beside: numpy
-
-# %%
 # One product
 # -----------
 # A row of ones would do. :evidence:`count sum_reference`
@@ -97,7 +92,6 @@ print(slow(np.arange(4.0), out))
 # Fewer conflicts. :evidence:`counter bank_conflicts`
 #
 # .. rung:: halves
-#    :counter: bank_conflicts
 
 import math
 
