@@ -6,10 +6,9 @@ How do you turn a loop into a kernel, and what does it gain?
 """
 # %%
 # Give every element a thread of its own: ``i = cuda.grid(1)`` is its index, and ``if i < x.size`` guards the
-# end. For 2\ :sup:`24` numbers in its memory, the GPU takes :measured:`increment[grid, 2**24].time`, where
-# all threads of the CPU take :measured:`increment[cpu_threads, 2**24].time` and NumPy
-# :measured:`increment[numpy, 2**24].time`. Keep the array on the GPU, or its copies take far longer than the
-# kernel.
+# end. To add one to a million numbers in its memory, the GPU takes :measured:`increment[grid, 2**20].time`,
+# where all threads of the CPU take :measured:`increment[cpu_threads, 2**20].time` and NumPy
+# :measured:`increment[numpy, 2**20].time`. Keep the array there: its copies take far longer than the kernel.
 #
 # .. headline:: A million numbers: one thread is slow, a thread for every number is fast
 #
@@ -41,9 +40,10 @@ How do you turn a loop into a kernel, and what does it gain?
 # A kernel and its launch
 # -----------------------
 #
-# A kernel is a function that runs on the GPU, once in every thread. The brackets of the launch say how many
-# threads there are: first the number of blocks, then the number of threads in each. CuPy makes the array in
-# the memory of the GPU, and the kernel changes it in place.
+# A kernel is a function that runs on the GPU, once in every thread. Threads come in blocks, and all blocks of
+# a launch are its *grid*, after which this kernel is named. The brackets of the launch say how many threads
+# there are: first the number of blocks, then the number of threads in each. CuPy makes the array in the
+# memory of the GPU, and the kernel changes it in place.
 #
 # .. rung:: grid
 
@@ -130,7 +130,7 @@ print(x[:3], "...", x[-3:])
 # %%
 # This is :measured:`increment[one_block, 2**20].speedup(one_thread)` as fast as one thread, and still slower
 # than NumPy. A block runs on a single multiprocessor, and this GPU has :measured:`multiprocessors` of them.
-# Only a grid of many blocks uses them all: it is another
+# Only many blocks keep all of them busy: the kernel at the top, with a thread for every element, is another
 # :measured:`increment[grid, 2**20].speedup(one_block)` as fast.
 #
 # .. dropdown:: Why the block gains less than its number of threads
@@ -175,10 +175,10 @@ for warning in caught:
     print(f"{warning.category.__name__}: {warning.message}")
 
 # %%
-# For a million numbers such a launch takes :measured:`with_numpy_array`, against :measured:`with_cupy_array`
-# with an array on the GPU, and NumPy would have been done after
-# :measured:`increment[numpy, 2**20].time`. The cure is one copy at the beginning, ``x = cp.asarray(x_host)``,
-# and one at the end, ``x_host = x.get()``, with as many launches in between as you like.
+# For a million numbers such a launch takes :measured:`with_numpy_array`, and NumPy alone would have been done
+# after :measured:`increment[numpy, 2**20].time`. The cure is one copy at the beginning,
+# ``x = cp.asarray(x_host)``, and one at the end, ``x_host = x.get()``, with as many launches in between as
+# you like.
 
 # %%
 
@@ -250,8 +250,8 @@ ax = gg.plot_time(results, variants=["one_thread", "one_block", "grid"])
 mark_floor(ax, results, "grid")
 
 # %%
-# For a few thousand numbers a grid takes hardly longer than an empty kernel, so there is nothing to gain by a
-# better one. From millions of numbers on, the memory decides: at 2\ :sup:`24` the grid reaches
+# For a few thousand numbers a grid takes hardly longer than an empty kernel: do not tune it, give it more
+# work. From millions of numbers on, the memory decides: with 16 million, the kernel reaches
 # :measured:`increment[grid, 2**24].share` of the speed at which this memory can copy.
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows how to come closer.
 
@@ -268,7 +268,7 @@ gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 # When the loop should stay on the CPU
 # ------------------------------------
 #
-# One addition per number is not worth a trip to the GPU. If 2\ :sup:`24` numbers start and end in the memory
+# One addition per number is not worth a trip to the GPU. If 16 million numbers start and end in the memory
 # of the CPU, the GPU takes :measured:`increment[with_copies_pinned, 2**24].time` with pinned copies, and a
 # compiled loop on all threads of the CPU :measured:`increment[cpu_threads, 2**24].time`. A kernel pays when
 # the data stays on the GPU for many kernels, or when there is more to compute for each number.
@@ -281,7 +281,7 @@ gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 #    :names: cpu_threads
 #    :fold: The compiled loop on all threads of the CPU
 #
-# .. headline:: With copies there and back, the CPU wins
+# .. headline:: With copies there and back, all threads of the CPU win
 
 # draw
 gg.plot_time(

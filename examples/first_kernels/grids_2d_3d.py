@@ -5,10 +5,10 @@ Matrices: walk along the rows
 Which axis of an array should threadIdx.x walk along?
 """
 # %%
-# Let x walk along the last axis, where the next element is the next in memory: write
-# ``col, row = cuda.grid(2)``. With x along the rows of a matrix of 16 384 by 16 384, adding one takes
-# :measured:`matrix[fast_32x8, 16384**2].time`. With x down the columns the result is the same, and it takes
-# :measured:`matrix[slow_32x8, 16384**2].time`.
+# Let ``threadIdx.x`` walk along the last axis of an array, where the next element is the next in memory:
+# write ``col, row = cuda.grid(2)``. To add one to a matrix of 16 384 by 16 384 then takes
+# :measured:`matrix[fast_32x8, 16384**2].time`. With the two names exchanged, the result is the same, and it
+# takes :measured:`matrix[slow_32x8, 16384**2].time`.
 #
 # .. headline:: Along the rows, the same additions are
 #    :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast
@@ -19,7 +19,10 @@ Which axis of an array should threadIdx.x walk along?
 #
 #    from gpuguide.charts.style import INK, KERNEL, describe, style
 #
-#    bars = {"x along the rows": "fast_32x8", "x down the columns": "slow_32x8"}
+#    bars = {
+#        "threadIdx.x along the rows": "fast_32x8",
+#        "threadIdx.x down the columns": "slow_32x8",
+#    }
 #    times = {label: results.time(name, 16384**2) for label, name in bars.items()}
 #    longest = max(time.value for time in times.values())
 #    with style():
@@ -37,10 +40,10 @@ Which axis of an array should threadIdx.x walk along?
 # cuda.grid(2) returns x first
 # ----------------------------
 #
-# A grid can have two axes, so that a thread finds its row and its column without a division.
-# ``cuda.grid(2)`` returns x first. If x is to walk along a row, it is the number of the column. Therefore the
-# order is ``col, row``, the reverse of ``x[row, col]``. The launch has the same order: first the blocks
-# for the columns, then those for the rows.
+# A grid can have two axes, x and y, so that a thread finds its row and its column without a division.
+# ``cuda.grid(2)`` returns x first. From one thread to the next along a row, the column changes, so x has to
+# be the number of the column: the order is ``col, row``, the reverse of the index ``[row, col]``. The launch
+# has the order of the grid: first the blocks for the columns, then those for the rows.
 
 import math
 
@@ -115,7 +118,8 @@ _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
 # What goes wrong: x down the columns
 # -----------------------------------
 #
-# Only one line is different. It looks natural and its result is right, so this mistake is easily made.
+# Only one line of the kernel is different. It looks natural, since an index has the row first, and its result
+# is right, so this mistake is easily made.
 #
 # .. kernel:: gpuguide.topics.grids_2d_3d.kernels
 #    :names: slow_axis
@@ -126,10 +130,6 @@ _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
 blocks_per_grid = (math.ceil(x.shape[0] / 16), math.ceil(x.shape[1] / 16))
 slow_axis[blocks_per_grid, threads_per_block](x)
 print(x[0, :4], "...", x[-1, -1])  # one more
-
-# %%
-# Sizes that are no powers of two lose as much: on a matrix of 16 416 by 16 416 the right axis is
-# :measured:`matrix[fast_32x8, 16416**2].speedup(slow_32x8)` as fast.
 
 # %%
 # Why: threads of a warp share sectors
@@ -185,10 +185,10 @@ print(x[0, :4], "...", x[-1, -1])  # one more
 # -----------------------------
 #
 # In a small matrix the axis hardly matters, since the launch takes longer than the work. In a large one, the
-# order of the blocks matters as well. The chart divides each time by that of x along the rows, in blocks of
-# 32 by 8.
+# shape of the blocks matters as well. The chart divides each time down the columns by that along the rows, in
+# blocks of 32 by 8.
 #
-# .. headline:: The larger the matrix, the more the wrong axis costs
+# .. headline:: The wrong axis costs most in large matrices, and least in blocks of 16 by 16
 
 # draw
 import matplotlib.pyplot as plt
@@ -197,17 +197,16 @@ from gpuguide.charts.marks import draw_ranges, label_ends, size_axis
 from gpuguide.charts.style import KERNELS, describe
 
 labels = {
-    "slow_16x16": "16x16",
-    "slow_32x8": "32x8",
-    "slow_32x32": "32x32",
-    "blocks_along_rows": "32x8, blocks along rows",
+    "slow_16x16": "blocks of 16 by 16",
+    "slow_32x8": "blocks of 32 by 8",
+    "slow_32x32": "blocks of 32 by 32",
 }
 powers = [size for size in results.sizes if size.bit_count() == 1]
 longer = [size for size in results.sizes if size not in powers]
 unjoined = {"linestyle": "none", "markerfacecolor": "none"}
 figure, ax = plt.subplots()
 ends, ranges, words = [], [], []
-for (name, label), colour, marker in zip(labels.items(), KERNELS, "os^D", strict=False):
+for (name, label), colour, marker in zip(labels.items(), KERNELS, "os^", strict=False):
     times = {size: results.speedup("fast_32x8", name, size) for size in results.sizes}
     style = {"marker": marker, "color": colour}
     ax.plot(powers, [times[size].value for size in powers], **style)
@@ -227,13 +226,19 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # Open marks are matrices whose rows are 32 numbers longer: they cost as much, so this is about the axis, and
 # not about powers of two.
 #
-# If you cannot change the axis, let neighbouring blocks lie side by side along the rows. In the kernel below
-# the threads still go down the columns, and it is
-# :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast as the plain mistake.
-# :evidence:`variant blocks_along_rows`
+# If you cannot change the axis, launch blocks of 16 by 16. On the largest matrix they are
+# :measured:`matrix[slow_16x16, 16384**2].speedup(slow_32x8)` as fast as blocks of 32 by 8, without a change
+# to the kernel.
 #
-# .. kernel:: gpuguide.topics.grids_2d_3d.kernels
-#    :names: blocks_along_rows
+# .. dropdown:: Another order of the blocks helps, too
+#
+#    Let neighbouring blocks lie side by side along the rows. In this kernel the threads still go down the
+#    columns, and in blocks of 32 by 8 it is
+#    :measured:`matrix[blocks_along_rows, 16384**2].speedup(slow_32x8)` as fast as the plain mistake.
+#    :evidence:`variant blocks_along_rows`
+#
+#    .. kernel:: gpuguide.topics.grids_2d_3d.kernels
+#       :names: blocks_along_rows
 #
 # .. dropdown:: Why it costs more than the sectors say
 #
@@ -331,10 +336,12 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # .. remember::
 #
-#    - Write ``col, row = cuda.grid(2)`` and index ``x[row, col]``: x belongs to the last axis.
+#    - Write ``col, row = cuda.grid(2)`` and index with ``[row, col]``: ``threadIdx.x`` belongs to the last
+#      axis.
 #    - Guard every edge, ``row < x.shape[0] and col < x.shape[1]``, and put the blocks for the columns first.
 #    - Look at the axis when a kernel is slow and right: on a large matrix the right one is
-#      :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast.
+#      :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast. If you cannot change it, launch
+#      blocks of 16 by 16.
 
 # %%
 # Your turn: find the axis

@@ -161,47 +161,50 @@ for name, threads in (("one_element", 128), ("larger_blocks", 256)):
 one_element[math.ceil(out.size / 256), 256](a, b, out)
 
 # %%
-# Blocks of 64 threads take even longer, and blocks of more than 256 threads gain nothing. The
-# chart shows both: on the right, the time is that of starting the blocks.
+# Smaller blocks take even longer, and larger ones gain nothing. Where a thread takes four elements, there are
+# fewer blocks to start anyway, and any size from 64 threads on will do, as the chart at the top shows.
 #
-# .. headline:: With many blocks, the time is that of starting them
+# .. headline:: Blocks of 64 and of 128 threads take as long as empty ones
 
 # draw
 import matplotlib.pyplot as plt
 
+from gpuguide.charts.marks import label_ends
 from gpuguide.charts.style import KERNELS, MUTED, describe
 
+widths = [64, 128, 256, 512, 1024]
 figure, ax = plt.subplots()
-words = []
-for items, colour, marker in (
-    (1, KERNELS[0], "o"),
-    (2, KERNELS[1], "s"),
-    (4, KERNELS[2], "^"),
-):
-    # 2 million blocks would lie on the line, too, and press the left side together.
-    widths = [t for t in (32, 64, 128, 256, 512, 1024) if 2**26 / t / items <= 2**20]
-    blocks = [2**26 / threads / items / 1e6 for threads in widths]
-    times = [1e6 * facts[f"map_t{threads}_i{items}_all"].value for threads in widths]
-    label = f"{items} element{'s' * (items > 1)} per thread"
-    ax.plot(blocks, times, marker, color=colour, label=label)
-    words.append(f"{label}: {min(times):.0f} to {max(times):.0f} µs")
+times = [1e6 * facts[f"map_t{threads}_i1_all"].value for threads in widths]
 start = facts["start_t128"].value
-ax.plot(
-    [0, 2**20 / 1e6],
-    [0, 2**20 * start * 1e6],
-    color=MUTED,
-    label="blocks that do nothing",
-)
+empty_blocks = [1e6 * 2**26 / threads * start for threads in widths]
+ax.plot(widths, times, marker="o", color=KERNELS[0])
+ax.plot(widths, empty_blocks, "--", color=MUTED)
+ax.set_xscale("log", base=2)
 ax.set(
-    xlabel="blocks (millions)", ylabel="µs (on the GPU)", xlim=(0, None), ylim=(0, None)
+    xlabel="threads per block",
+    ylabel="µs for 67 million elements (on the GPU)",
+    xticks=widths,
+    xticklabels=widths,
+    ylim=(0, None),
 )
-ax.legend()
-describe(ax, f"Time of 2^26 elements against blocks. {'; '.join(words)}.")
+label_ends(
+    ax,
+    [
+        (widths[-1], times[-1], "one element per thread", KERNELS[0]),
+        (widths[-1], empty_blocks[-1], "as many empty blocks", MUTED),
+    ],
+)
+words = ", ".join(
+    f"{threads} threads {time:.0f} µs, empty blocks {empty:.0f} µs"
+    for threads, time, empty in zip(widths, times, empty_blocks, strict=True)
+)
+describe(ax, f"Time of 2^26 elements against threads per block. {words}.")
 
 # %%
-# This depends on the card. Blocks of 128 threads can be started fast enough for :measured:`blocks_allow`. A
-# GPU whose memory is slower than that does not meet the limit, and blocks of 128 and of 256 threads take
-# about the same time there.
+# The dashed line is the time to start as many blocks as one element per thread needs, and to do nothing in
+# them. How much it matters depends on the card: blocks of 128 threads can be started fast enough to move
+# :measured:`blocks_allow`. If your memory is slower than that, you should see little difference between 128
+# and 256.
 #
 # .. dropdown:: How the start of a block was timed
 #
@@ -363,8 +366,8 @@ for kernel, width, elements in (
 # Rules of thumb, measured
 # ------------------------
 #
-# Three rules are often given for the size of a launch. The first two hold, and the third leaves this GPU half
-# idle. The numbers are shares of the peak memory speed.
+# Three rules are often given for the size of a launch. Keep the first two. Forget the third, which leaves
+# this GPU half idle. The numbers are shares of the peak memory speed.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -372,13 +375,13 @@ for kernel, width, elements in (
 #    * - rule
 #      - if you keep it
 #      - if you do not
-#    * - Take threads in multiples of 32: blocks of 64 against 33, which take the same room
+#    * - Take threads in multiples of 32: in a loop, blocks of 64 against 33, which take the same room
 #      - :measured:`shapes[full_warps, 2**26].share`
 #      - :measured:`shapes[a_lane_more, 2**26].share`
-#    * - Take 128 to 512 threads per block: 128 against 64
+#    * - Take 128 to 512 threads per block: for one element per thread, 128 against 64
 #      - :measured:`shapes[threads_128, 2**26].share`
 #      - :measured:`shapes[threads_64, 2**26].share`
-#    * - Take two to four blocks per multiprocessor: 4 against 16 blocks of 128, in a loop
+#    * - Take two to four blocks per multiprocessor: in a loop, 4 against 16 blocks of 128
 #      - :measured:`shapes[four_blocks, 2**26].share`
 #      - :measured:`shapes[sixteen_blocks, 2**26].share`
 #
@@ -403,9 +406,9 @@ for kernel, width, elements in (
 #    - In a kernel that does nothing but move data, give each thread four elements, a block's width apart:
 #      that takes it from :measured:`maximum[larger_blocks, 2**28].share` to
 #      :measured:`maximum[four_elements, 2**28].share` of the peak memory speed.
-#    - Take multiples of 32 threads. In a loop, blocks of 64 reach :measured:`shapes[full_warps, 2**26].share`
-#      of that speed, and blocks of 33, which take the same room,
-#      :measured:`shapes[a_lane_more, 2**26].share`.
+#    - Take multiples of 32 threads: a block of 33 takes the room of 64, and reaches
+#      :measured:`shapes[a_lane_more, 2**26].share` of that speed instead of
+#      :measured:`shapes[full_warps, 2**26].share`.
 
 # %%
 # Your turn: deal the elements out

@@ -5,10 +5,11 @@ Primes: a better algorithm beats more threads
 What makes a search for primes fast: more threads, less work, or better memory?
 """
 # %%
-# Find a better algorithm before you add threads. To stop at the square root makes this search
-# :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)` as fast, and a sieve makes it another
-# :measured:`primes[sieve_global, 10**6].speedup(to_square_root)`. What memory can add comes after that: for
-# a billion numbers, shared memory is worth :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
+# Find a better algorithm before you add threads. If each thread stops at the square root, a search of a
+# million numbers is :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)` as fast; a sieve, which
+# does not divide at all, is worth another :measured:`primes[sieve_global, 10**6].speedup(to_square_root)`.
+# What memory can add comes after that: for a billion numbers, shared memory gains
+# :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
 #
 # .. headline:: To stop at the square root gains more than all other steps together
 #
@@ -19,10 +20,10 @@ What makes a search for primes fast: more threads, less work, or better memory?
 #    from gpuguide.charts.style import KERNEL, MUTED, describe, style
 #
 #    steps = {
-#        "Leave out even numbers": results.speedup("odd_numbers", "thread_per_number", 10**6),
-#        "Stop at the square root": results.speedup("to_square_root", "odd_numbers", 10**6),
-#        "Sieve instead of dividing": results.speedup("sieve_global", "to_square_root", 10**6),
-#        "Sieve in shared memory": results.speedup("sieve_shared", "sieve_global", 10**9),
+#        "Leave out even numbers (a million)": results.speedup("odd_numbers", "thread_per_number", 10**6),
+#        "Stop at the square root (a million)": results.speedup("to_square_root", "odd_numbers", 10**6),
+#        "Sieve instead of dividing (a million)": results.speedup("sieve_global", "to_square_root", 10**6),
+#        "Sieve in shared memory (a billion numbers)": results.speedup("sieve_shared", "sieve_global", 10**9),
 #    }
 #    with style():
 #        ax = plt.subplots(figsize=(7.2, 2.3))[1]
@@ -102,10 +103,10 @@ for name, samples in time_launch_per_number().items():
 # What goes wrong: a launch for every number
 # ------------------------------------------
 #
-# The loop over the numbers could also stay in Python, with a launch of one thread for each of them. For ten
-# thousand numbers that takes :measured:`primes[launch_per_number, 10**4].time`, and plain Python without a
-# GPU takes :measured:`primes[python, 10**4].time`. Most of the time goes into launching and copying the
-# result back. Launch once, for all numbers.
+# Launch once, for all numbers. If the loop over the numbers stays in Python, with a launch of one thread for
+# each of them, ten thousand numbers take :measured:`primes[launch_per_number, 10**4].time`, and plain Python
+# without a GPU takes :measured:`primes[python, 10**4].time`. Most of the time goes into launching and copying
+# the result back.
 #
 # .. kernel:: gpuguide.topics.primes.kernels
 #    :names: launch_per_number
@@ -210,12 +211,12 @@ print(int(is_prime.sum()) + 1, "primes")
 #     The odd numbers from 1 to 49 in a row. Below them, steps of 3, 5 and 7 cross off their multiples, each
 #     from its square on. A dashed line cuts the row into two segments, one for block 0 and one for block 1.
 #
-# At first, every odd number except 1 counts as prime:
+# At first, every odd number except 1 counts as prime. Then sixteen blocks walk each step, and all of them
+# write to one array in :term:`global memory`.
 #
 # .. kernel:: gpuguide.topics.primes.kernels
 #    :names: all_odd
-#
-# Then sixteen blocks walk each step, and all of them write to one array in global memory.
+#    :fold: Every odd number, except 1
 #
 # .. rung:: sieve_global
 
@@ -315,8 +316,8 @@ print(int(is_prime.sum()) + 1, "primes")
 #
 # - **Barriers.** ``cuda.syncthreads()`` keeps the phases apart: no thread crosses off before the segment is
 #   cleared, or copies before it is finished.
-# - **Never inside an** ``if``. All threads of the block must come to a barrier. If some skip it, the others
-#   may wait forever, in a deadlock.
+# - **No barrier inside an** ``if`` **that only some threads enter.** All threads of the block must come to
+#   it. If some skip it, the others may wait forever, in a deadlock.
 #
 # .. dropdown:: The first block writes what others read
 #
@@ -347,6 +348,9 @@ results = sieves.primes.run()
 # Which kernel for which range
 # ----------------------------
 #
+# For up to ten million numbers, take the sieve in global memory; for more, the one in shared memory. A
+# million numbers are 16 segments, so only 16 of the 132 multiprocessors have work. :evidence:`count segments`
+# There, the sieve in global memory is :measured:`primes[sieve_global, 10**6].speedup(sieve_shared)` as fast.
 # The chart shows the time on the GPU; the answer stays there.
 #
 # .. headline:: The better the algorithm, the larger the range in the same time
@@ -370,19 +374,6 @@ for name in ax.texts:
         name.set_horizontalalignment("center")
 
 # %%
-# Shared memory is worth its trouble for large ranges only. A million numbers are 16 segments, so only 16 of
-# the 132 multiprocessors have work. :evidence:`count segments` There, the sieve in global memory is
-# :measured:`primes[sieve_global, 10**6].speedup(sieve_shared)` as fast as the one in shared memory.
-#
-# .. headline:: Shared memory loses at a million numbers and wins at a billion
-
-# draw
-ax = gg.plot_speedup(results, "sieve_global", variants=["sieve_shared"])
-ax.set_yscale("linear")
-ax.set_ylim(bottom=0)
-ax.yaxis.set_major_formatter("{x:g}×")
-
-# %%
 # .. dropdown:: What limits the sieve in shared memory
 #
 #    At a billion numbers all multiprocessors have work, and still they cross off only
@@ -396,8 +387,8 @@ ax.yaxis.set_major_formatter("{x:g}×")
 # When not to sieve on the GPU
 # ----------------------------
 #
-# For few numbers, or to count them only, stay on the CPU. The table has the times until the answer is in the
-# memory of the CPU, with pinned copies.
+# For thousands of numbers, stay on the CPU. The table has the times until the answer is in the memory of the
+# CPU, with pinned copies.
 #
 # .. list-table::
 #    :header-rows: 1
@@ -406,10 +397,6 @@ ax.yaxis.set_major_formatter("{x:g}×")
 #      - 10\ :sup:`4`
 #      - 10\ :sup:`7`
 #      - 10\ :sup:`9`
-#    * - NumPy, one thread
-#      - :measured:`primes[numpy_sieve, 10**4].time`
-#      - :measured:`primes[numpy_sieve, 10**7].time`
-#      -
 #    * - All threads of the CPU
 #      - :measured:`primes[cpu_sieve, 10**4].time`
 #      - :measured:`primes[cpu_sieve, 10**7].time`
@@ -419,9 +406,10 @@ ax.yaxis.set_major_formatter("{x:g}×")
 #      - :measured:`primes[with_copy_pinned, 10**7].time`
 #      - :measured:`primes[with_copy_pinned, 10**9].time`
 #
-# If you need only the number of primes, the library primesieve counts a billion on the CPU in
-# :measured:`segmented_sieve:count[primesieve, 10**9].time`. For a single large number a sieve is the wrong
-# tool on either side; use a primality test such as ``sympy.isprime``.
+# If you need only the number of primes below a billion and would rather write no kernel, the library
+# primesieve counts them on the CPU in :measured:`segmented_sieve:count[primesieve, 10**9].time`. The kernel
+# of the next page takes :measured:`segmented_sieve:count[segmented_pinned, 10**9].time`. For a single large
+# number a sieve is the wrong tool on either side; use a primality test such as ``sympy.isprime``.
 
 # %%
 # .. remember::
@@ -429,7 +417,8 @@ ax.yaxis.set_major_formatter("{x:g}×")
 #    - Count the work before you tune it: to stop at the square root is worth
 #      :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)`, without any change to the launch.
 #    - Launch once for all numbers, and give the threads of a warp work of the same length.
-#    - Use shared memory for scattered writes into data that no cache holds, a segment per block.
+#    - Use shared memory, a segment per block, for scattered writes into data that no cache holds: for a
+#      billion numbers it gains :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
 
 # %%
 # Your turn: the smallest factor of each number
@@ -480,6 +469,6 @@ _ = thumbnail.bars(times, "time for a million numbers")
 # Next
 # ----
 #
-# Next: :doc:`Shared memory: use every bank </gallery/first_kernels/segmented_sieve>`, a much faster sieve in
-# CUDA C++. See also: :doc:`Divergence: keep warps busy </gallery/first_kernels/divergence>`, on warps whose
-# threads have different amounts of work.
+# Next: :doc:`Shared memory: fill it, use every bank </gallery/first_kernels/segmented_sieve>`, a much faster
+# sieve in CUDA C++. See also: :doc:`Divergence: keep warps busy </gallery/first_kernels/divergence>`, on
+# warps whose threads have different amounts of work.

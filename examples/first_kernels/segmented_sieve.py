@@ -1,14 +1,14 @@
 """
-Shared memory: use every bank
-=============================
+Shared memory: fill it, use every bank
+======================================
 
 How fast can one GPU count the primes below a billion, and what does that take?
 """
 # %%
-# Do the work in shared memory, and let the 32 threads of a warp write to 32 different banks. Launch and copy
-# included, such a sieve counts the primes below a billion in
-# :measured:`count[segmented_pinned, 10**9].time`; primesieve, a library tuned for CPUs, takes
-# :measured:`count[primesieve, 10**9].time` on 16 virtual CPUs.
+# Fill the shared memory of each multiprocessor with one block, let its warps fetch their work, and let the 32
+# threads of a warp write to 32 different banks. Launch and copy included, such a sieve counts the primes
+# below a billion in :measured:`count[segmented_pinned, 10**9].time`; primesieve, a library tuned for CPUs,
+# takes :measured:`count[primesieve, 10**9].time` on 16 virtual CPUs.
 #
 # .. headline:: The GPU counts the primes below a billion long before the CPU
 #
@@ -16,21 +16,20 @@ How fast can one GPU count the primes below a billion, and what does that take?
 #
 #     import matplotlib.pyplot as plt
 #
-#     from gpuguide.charts.style import CPU, KERNEL, NUMPY, describe, style
+#     from gpuguide.charts.style import CPU, KERNEL, describe, style
 #
 #     names = {
-#         "CPU, one thread": ("primesieve_alone", NUMPY),
-#         "CPU, all threads": ("primesieve", CPU),
-#         "GPU": ("segmented_pinned", KERNEL),
+#         "primesieve, CPU": ("primesieve", CPU),
+#         "this sieve, GPU": ("segmented_pinned", KERNEL),
 #     }
 #     times = {label: counts.time(name, 10**9) for label, (name, _) in names.items()}
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.6))[1]
+#         ax = plt.subplots(figsize=(7.2, 1.2))[1]
 #         for row, (label, time) in enumerate(times.items()):
 #             ax.barh(row, time.value, 0.6, color=names[label][1])
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(3), list(times))
-#         ax.set(xlim=(0, 1.25 * times["CPU, one thread"].value), xticks=[], ylim=(2.5, -0.5))
+#         ax.set_yticks(range(2), list(times))
+#         ax.set(xlim=(0, 1.25 * times["primesieve, CPU"].value), xticks=[], ylim=(1.5, -0.5))
 #         ax.grid(visible=False)
 #         ax.spines["bottom"].set_visible(False)
 #         words = "; ".join(f"{label} {time}" for label, time in times.items())
@@ -40,10 +39,14 @@ How fast can one GPU count the primes below a billion, and what does that take?
 # Shared memory has 32 banks: keep a warp's threads apart
 # -------------------------------------------------------
 #
-# :doc:`Primes </gallery/first_kernels/primes>` ends with a sieve that marks bytes in shared memory. This page
-# keeps the idea, moves to CUDA C++, and uses what that memory is made of: 32 :term:`banks <memory bank>`,
-# each four bytes wide. A warp's writes go in one pass if no two of its threads, its lanes, want different
-# words of one bank. Otherwise they take several.
+# :doc:`Primes: a better algorithm beats more threads </gallery/first_kernels/primes>` ends with a sieve that
+# marks bytes in shared memory, and takes :measured:`primes:primes[sieve_shared, 10**9].time` for a billion
+# numbers. All steps of this page together, in CUDA C++, bring that down to
+# :measured:`segmented[segmented, 10**9].time`.
+#
+# The first step is to know what that memory is made of: 32 :term:`banks <memory bank>`, each four bytes wide.
+# A warp's writes go in one pass if no two of its threads, its lanes, want different words of one bank.
+# Otherwise they take several.
 #
 # Which bank each lane writes to can be worked out before there is a kernel. To sieve, the multiples of every
 # prime p are crossed off. Say that each lane walks a stretch of neighbouring multiples, and that the next
@@ -77,11 +80,12 @@ for stretch in (12, 16, 24, 36):
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: CROSS_OFF_SOURCE
 #
-# With a stretch of 24, lanes meet in pairs. The same kernel then has
-# :measured:`segmented[stretch_24, 10**9].counter(bank_conflicts)` conflicts instead of
-# :measured:`segmented[segmented, 10**9].counter(bank_conflicts)`, and takes
-# :measured:`segmented[stretch_24, 10**9].time` instead of :measured:`segmented[segmented, 10**9].time`.
-# :evidence:`counter bank_conflicts`
+# What is that worth? With a stretch of 24, lanes meet in pairs, and the same kernel takes
+# :measured:`segmented[stretch_24, 10**9].time` instead of :measured:`segmented[segmented, 10**9].time`. It
+# has :measured:`segmented[stretch_24, 10**9].counter(bank_conflicts)` conflicts instead of
+# :measured:`segmented[segmented, 10**9].counter(bank_conflicts)`. :evidence:`counter bank_conflicts` Those
+# that a stretch of 12 leaves come from the long steps, we think: one thread walks each of them alone, and
+# meets others in a bank by chance. :evidence:`opinion`
 #
 # .. dropdown:: Other stretches, counted
 #
@@ -134,17 +138,17 @@ from gpuguide.topics.segmented_sieve.kernels import (
 # One block per multiprocessor fills its shared memory
 # ----------------------------------------------------
 #
-# A kernel may use most of a :term:`multiprocessor`'s shared memory if it asks for that at launch:
-# ``max_dynamic_shared_size_bytes`` below. So there is one block per multiprocessor. It gets a share of the
-# odd numbers and goes through it, segment by segment. All shares are about equal, and so are all segments, so
-# that no block is done much later than the others.
+# Ask for most of a :term:`multiprocessor`'s shared memory at launch, by ``max_dynamic_shared_size_bytes``
+# below, and launch one block per multiprocessor, since no second one would fit. Each block gets a share of
+# the odd numbers and goes through it, segment by segment. All shares are about equal, and so are all
+# segments, so that no block is done much later than the others.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: TABLE_BYTES, STATIC_BYTES, round_up, segment_plan
 #    :fold: Shares and segments
 #
-# The steps from 3 to 23 would make nearly half of all marks, but their pattern repeats. Each block prepares
-# three such patterns, called wheels, once.
+# The less is left to cross off, the better. The steps from 3 to 23 would make nearly half of all marks, but
+# their pattern repeats, so each block prepares three such patterns, called wheels, once.
 #
 # .. kernel:: gpuguide.topics.segmented_sieve.kernels
 #    :names: TABLES_SOURCE
@@ -237,8 +241,8 @@ counts = sieves.count.run()
 #    :measured:`segmented[segmented, 10**9].counter(shared_wavefronts)` passes take :measured:`in_turns`, and
 #    the whole sieve :measured:`segmented[segmented, 10**9].time`. :evidence:`counter shared_wavefronts`
 #
-#    We think that the conflicts come from long steps, whose lanes meet in banks by chance, and the other
-#    passes from marks and from packing and clearing the bytes. :evidence:`opinion` The GPU's memory does not
+#    We think that the passes without a conflict come from marks and from packing and clearing the bytes.
+#    :evidence:`opinion` The GPU's memory does not
 #    limit the sieve: its bits go there at :measured:`segmented[segmented, 10**9].rate`, far below what that
 #    memory takes.
 
@@ -246,8 +250,8 @@ counts = sieves.count.run()
 # Copy the count, not the list
 # ----------------------------
 #
-# The sieve itself takes :measured:`segmented[segmented, 10**9].time` of GPU time for a billion numbers. If
-# the list is wanted on the host, the copy takes longer than that, even of packed bits.
+# Count on the GPU if you can, and copy only the number. If the list is wanted on the host, the copy takes
+# longer than the sieve itself, even of packed bits.
 #
 # .. headline:: Pinned memory brings the list to the host sooner
 
@@ -263,8 +267,9 @@ _ = gg.plot_time(results, variants=["with_copy", "with_copy_pinned"], clock="end
 # %%
 # .. remember::
 #
-#    - Leave an odd number of words between neighbouring threads in shared memory: each then has a bank.
-#    - For much shared memory, launch one block per multiprocessor and ask for it at launch; let warps fetch
+#    - Leave an odd number of four-byte words between neighbouring threads in shared memory, so that each has
+#      a bank of its own.
+#    - For much shared memory, launch one block per multiprocessor and ask for it at launch. Let warps fetch
 #      their work, the longest first.
 #    - Copy back only what is wanted: counted on the GPU, a billion numbers take
 #      :measured:`count[segmented_pinned, 10**9].time`, and their list
@@ -322,6 +327,7 @@ _ = thumbnail.bars(times, "time, primes below a billion")
 # Next
 # ----
 #
-# Next: :doc:`types in kernels </gallery/first_kernels/numba_types>` goes back to Python and shows what the
-# numbers typed into a kernel cost. See also: :doc:`launch overhead
-# </gallery/first_kernels/launch_overhead>`, on the time that Python needs to launch a kernel.
+# Next: :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`, which goes back to Python
+# and shows what a bare number in a kernel can cost. See also:
+# :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on the time that
+# Python needs to launch a kernel.

@@ -5,9 +5,10 @@ Look-ups: compute the place
 How does a GPU look up millions of keys fast?
 """
 # %%
-# Compute where a key lies instead of searching for it. Among a million keys, a hash table answers ten million
-# queries in :measured:`lookup[hash_table, 10**7].time`, and a binary search in
-# :measured:`lookup[branching, 10**7].time`. For a few queries, stay with a Python dict.
+# Compute where a key lies instead of searching for it. Among a million keys, a hash table on the GPU answers
+# ten million queries in :measured:`lookup[hash_table, 10**7].time`, and a binary search takes
+# :measured:`lookup[branching, 10**7].time`. That is for data that is on the GPU. For a few queries, stay with
+# a Python dict, and if all data is on the host, try a table on the CPU first.
 #
 # .. headline:: The fewer places a look-up reads, the sooner it is done
 #
@@ -190,9 +191,10 @@ for name, counted in (
 # What costs time: loads from all over the memory
 # -----------------------------------------------
 #
-# The 32 searches of a warp end at 32 keys far apart. There, each load of the warp touches a :term:`sector` of
-# 32 bytes for each search, and uses four bytes of it. To see whether that matters, sort the queries
-# beforehand: neighbouring threads then look for neighbouring keys, in as many steps as before.
+# The 32 threads of a :term:`warp` search for keys that are far apart. The GPU fetches memory in
+# :term:`sectors <sector>` of 32 bytes, so each thread touches one of its own, and uses four bytes of it. To
+# see whether that matters, sort the queries beforehand: neighbouring threads then look for neighbouring keys,
+# in as many steps as before.
 #
 # .. list-table:: Ten million queries
 #    :header-rows: 1
@@ -208,7 +210,8 @@ for name, counted in (
 #      - :measured:`in_order[branching_sorted, 10**7].time`
 #
 # Scattered loads are most of the price. :evidence:`variant branchless_sorted` But queries seldom come sorted,
-# and to sort them first takes :measured:`lookup[sort_first, 10**7].time` in all. So make fewer loads.
+# and to sort them first takes :measured:`lookup[sort_first, 10**7].time` in all. The way out is to make fewer
+# loads, as the next three ways do.
 #
 # .. dropdown:: Three well-known tricks that do not help
 #
@@ -302,6 +305,7 @@ print(int((found != 0).sum()), "found, with", starts.size, "entries in the table
 #
 # .. kernel:: gpuguide.topics.sparse_lookup.kernels
 #    :names: insert
+#    :fold: The kernel that fills the table
 
 slots = cp.zeros(2**21, dtype=np.int32)
 slot_words = cp.zeros(slots.size, dtype=np.uint64)
@@ -314,7 +318,7 @@ print(int((found != 0).sum()), "found, with", slots.size, "slots")
 # --------------------------------------
 #
 # Where all keys are below ten million, the key can be the index, and a query is one load. But the table has a
-# word of eight bytes for each of ten million numbers, more than this GPU's L2 cache holds.
+# word of eight bytes for each of ten million numbers, more than this GPU's :term:`L2 cache` holds.
 #
 # .. rung:: direct
 #    :beside:
@@ -325,9 +329,10 @@ direct[blocks_per_grid, threads_per_block](queries, table, found)
 print(int((found != 0).sum()), "found, in a table of", table.nbytes // 10**6, "MB")
 
 # %%
-# With ten thousand queries nothing is faster: it takes :measured:`lookup[direct, 10**4].time`, and the hash
-# table :measured:`lookup[hash_table, 10**4].time`. With ten million, the hash table is ahead. We think that
-# this is because its arrays fit into the L2 cache. :evidence:`opinion`
+# Take the direct table for small keys and few queries. With ten thousand queries nothing is faster: it takes
+# :measured:`lookup[direct, 10**4].time`, and the hash table :measured:`lookup[hash_table, 10**4].time`. With
+# ten million, the hash table is ahead. We think that this is because its arrays fit into the L2 cache.
+# :evidence:`opinion`
 
 # %%
 # When a dict or the CPU is better
@@ -386,8 +391,10 @@ _ = gg.plot_time(
 #
 #    - Compute the place of a key: a hash table is
 #      :measured:`lookup[hash_table, 10**7].speedup(branching)` as fast as a binary search.
-#    - Count the places that a look-up reads, not its steps.
-#    - Use a dict for a few queries, and a table on the CPU for data that lives there.
+#    - To make a look-up faster, read fewer places: narrow buckets, a hash table, or a direct table for small
+#      keys.
+#    - Use a Python dict for a few queries, and a table on all threads of the CPU for data that lives there: a
+#      round trip to the GPU takes :measured:`lookup[with_copies_pinned, 10].time`.
 
 # %%
 # Your turn: how many are smaller?
@@ -410,5 +417,6 @@ _ = thumbnail.bars(times, "time of ten million look-ups")
 # Next
 # ----
 #
-# Next: :doc:`launch overhead </gallery/first_kernels/launch_overhead>`, on what the :term:`launch` of a
-# kernel costs. See also: :doc:`sort and search </gallery/cupy/sort_search>`, on making the sorted array.
+# Next: :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on what the
+# :term:`launch` of a kernel costs. See also: :doc:`Sort and search on the GPU </gallery/cupy/sort_search>`,
+# on making the sorted array.

@@ -6,9 +6,10 @@ How far does one decorator take you, and what does it hide?
 """
 # %%
 # Put ``@vectorize`` on a function that CuPy lacks, if it computes much for every number. For two million
-# planets, Kepler's equation takes a GPU ufunc :measured:`kepler[from_pinned, 128**3].time`, pinned copies
-# included, and all threads of the CPU :measured:`kepler[cpu_loop, 128**3].time`. For a cheap function the
-# copies decide, and the CPU wins: keep the arrays on the GPU, or use CuPy.
+# planets, a GPU ufunc solves Kepler's equation in :measured:`kepler[from_pinned, 128**3].time`,
+# :term:`pinned <pinned memory>` copies included; all threads of the CPU take
+# :measured:`kepler[cpu_loop, 128**3].time`. For a cheap function the copies decide, and the CPU wins: keep
+# its arrays on the GPU.
 #
 # .. headline:: With copies, a costly function gains on the GPU, and a cheap one loses
 #
@@ -138,10 +139,11 @@ result = larger(a_host, b_host)
 print(type(result).__name__, result[:3])
 
 # %%
-# The kernel itself takes :measured:`maximum[ufunc, 256**3].time` of that. If inputs and result lie in pinned
-# memory, the call takes :measured:`maximum[from_pinned, 256**3].time`, which is still more than the
+# The kernel itself takes :measured:`maximum[ufunc, 256**3].time` of that; all the rest is making room and
+# copying. If inputs and result lie in pinned memory, the call takes
+# :measured:`maximum[from_pinned, 256**3].time`, which is still more than the
 # :measured:`maximum[cpu_loop, 256**3].time` of a compiled loop on all threads of the CPU. More data does not
-# help, since the copies grow with it.
+# help, since the copies grow with it. If your data is on the CPU, leave a cheap function there.
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels_cpu
 #    :names: cpu_ufunc, maximum_cpu, maximum_cpu_loop
@@ -176,9 +178,9 @@ print(out[:3])
 # Short calls: CuPy's own ways
 # ----------------------------
 #
-# CuPy has this operation already. For others it has two short ways. ``cupy.fuse`` makes one kernel of
-# several operations on arrays, and an ``ElementwiseKernel`` is a line of CUDA C++. All of them follow
-# CuPy's current stream, and none of them waits.
+# CuPy has a maximum already: ``cp.maximum``. What it lacks you can add in two short ways. ``cupy.fuse`` makes
+# one kernel of several operations on arrays, and an ``ElementwiseKernel`` is a line of CUDA C++. All of them
+# follow CuPy's current :term:`stream`, and none of them waits.
 
 cp.maximum(a, b, out=out)
 
@@ -194,14 +196,15 @@ elementwise_larger = cp.ElementwiseKernel(
 print(out[:3], larger_fused(a, b)[:3], elementwise_larger(a, b)[:3])
 
 # %%
-# They differ where one of the two numbers is NaN. Then ``cp.maximum`` gives NaN, and the others give ``b``.
-# They differ more in what a call costs Python: for small arrays, that decides.
+# Prefer them where the arrays are small and the calls are many: there, the time that a call takes in Python
+# decides. One more difference: where one of the two numbers is NaN, ``cp.maximum`` gives NaN, and the others
+# give ``b``.
 #
 # .. list-table::
 #    :header-rows: 1
 #
 #    * - made with
-#      - a call keeps Python for
+#      - time in Python, per call
 #    * - ``@vectorize``, on views
 #      - :measured:`maximum[ufunc, 128**3].launch`
 #    * - ``@cuda.jit``, on views
@@ -226,7 +229,7 @@ print("as cp.maximum:", bool((out == cp.maximum(a, b)).all()))
 
 # %%
 # It is faster for one reason: you choose the size of the blocks, here 256 threads, and for the ufunc the
-# driver chooses 1024. In blocks of 1024, our kernel takes as long as the ufunc.
+# driver chooses 1024. Launched in blocks of 1024, this kernel takes as long as the ufunc.
 # :evidence:`variant own_kernel_1024`
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` is on that choice.
 #
@@ -285,9 +288,9 @@ print("off by at most", float(cp.abs(missing).max()))
 #    * - GPU ufunc, no copies
 #      - :measured:`kepler[eight_steps, 128**3].time`
 #
-# What limits it now is the number of instructions. Four steps are enough for these planets, and with them the
-# kernel is :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast.
-# :evidence:`count instructions`
+# What limits it now is the number of instructions, so take no more steps than the precision needs. Four are
+# enough for these planets, and with them the kernel is
+# :measured:`kepler[four_steps, 128**3].speedup(eight_steps)` as fast. :evidence:`count instructions`
 #
 # .. kernel:: gpuguide.topics.ufuncs.kernels_cpu
 #    :names: anomaly_numpy, anomaly_numpy_threads, anomaly_part
@@ -412,7 +415,8 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 #    - Use ``@vectorize`` for functions that compute much for every number: Kepler's equation gains
 #      :measured:`kepler[from_pinned, 128**3].speedup(cpu_loop)` over all threads of the CPU, copies included.
 #    - Keep arrays on the GPU, and hand the ufunc views that were made once, or it waits at each call.
-#    - For short calls use CuPy's ways: they keep Python for a fraction of the time.
+#    - For short calls use CuPy's ways: ``cp.fuse`` takes Python :measured:`maximum[fused, 128**3].launch` per
+#      call, and a ufunc :measured:`maximum[ufunc, 128**3].launch`.
 
 # %%
 # Your turn: three passes in one
