@@ -248,5 +248,5 @@ _ = gg.plot_decomposition(bars)
 # ----
 #
 # Next: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. See also:
-# :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on what else a clock can get
+# :doc:`Seven mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on what else a clock can get
 # wrong.

@@ -395,7 +395,7 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 # Next
 # ----
 #
-# Next: :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, which uses these limits
+# Next: :doc:`Seven mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, which uses these limits
 # to expose wrong figures. See also:
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which brings a kernel near
 # the speed of a copy.
