@@ -8,8 +8,8 @@ _WIDTH, _HEIGHT, _SIZE = 148, 66, 17
 # Left, top, two lines, colour, the mistakes made at this step: there and back again, so that all is legible.
 _STEPS = (
     (16, 66, "call once,", "not timed", MUTED, "2"),
-    (204, 66, "put the", "data back", PURPLE, "6"),
-    (380, 66, "read", "other data", PURPLE, "4, 5"),
+    (204, 66, "put the", "data back", PURPLE, "5"),
+    (380, 66, "read", "other data", PURPLE, "4"),
     (556, 66, "start", "the clock", ORANGE, ""),
     (556, 188, "the call", "", GREEN, ""),
     (380, 188, "wait", "", BLUE, "1"),

@@ -5,9 +5,11 @@ Pay for compiling only once
 When does Numba compile, how long does it take, and how often do you pay?
 """
 # %%
-# Call a compiled function once before its time matters, and keep it on disk with ``cache=True``. Compiling a
-# small function takes :measured:`compiling[njit, 32**3].time`, reading it from disk
-# :measured:`compiling[cached, 32**3].time`, and a later call :measured:`compiling[later, 32**3].time`.
+# Call a compiled function once before its time matters, and keep it on disk with ``cache=True``. The first
+# call of a small function takes :measured:`compiling[njit, 32**3].time`, since Numba compiles it. With the
+# cache it takes :measured:`compiling[cached, 32**3].time`, and a later call
+# :measured:`compiling[later, 32**3].time`. Only the very first function of a process takes longer, with or
+# without a cache.
 #
 # .. headline:: Only the first call is slow, and a cache on disk saves most of it
 #
@@ -22,10 +24,10 @@ When does Numba compile, how long does it take, and how often do you pay?
 # JIT compilation: one version per set of types
 # ---------------------------------------------
 #
-# Numba waits for the first call, looks at the types of the arguments, and compiles the function for them.
-# This is :term:`JIT compilation`. A call with the same types runs that version, and a call with other types
-# compiles another one. When the process ends, all versions are lost, unless ``cache=True`` keeps them on
-# disk.
+# Make the first call with the types that you will use, or the function compiles again later. Numba waits for
+# that call, looks at the types of the arguments, and compiles the function for them, which is called
+# :term:`JIT compilation`. A call with the same types runs that version, and a call with other types compiles
+# another one. When the process ends, all versions are lost, unless ``cache=True`` keeps them on disk.
 #
 # .. headline:: Other types compile anew, and so does a new process without a cache
 #
@@ -72,8 +74,8 @@ print("NumPy:", np.maximum(a, b)[0, 0, :3])
 # What one more function costs
 # ----------------------------
 #
-# Each new function and each new set of types costs one compilation. How long it takes depends on the code and
-# on the decorator, and not on the length of the arrays.
+# Use ``parallel=True`` only where it gains, as it compiles longest by far. How long a compilation takes
+# depends on the code and on the decorator, and not on the length of the arrays.
 #
 # .. csv-table:: Compile one small function, and call it once
 #    :header: decorator | time
@@ -130,7 +132,8 @@ calls = gg.fact(
 # When compiling pays: primes
 # ---------------------------
 #
-# Compile what runs long or often. This function looks for primes by :term:`trial division`:
+# Compile what runs long or often, and leave the rest to Python. This function looks for primes by
+# :term:`trial division`:
 #
 # .. kernel:: gpuguide.topics.primes.kernels_cpu
 #    :names: find_primes
@@ -145,10 +148,10 @@ samples = compile_parts.time_compiling(find_primes, (1,), n_turns=1)
 _ = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=samples)
 
 # %%
-# To find all primes below 10 000, Python takes :measured:`primes[python, 10_000].time` and compiled code
-# :measured:`primes[njit, 10_000].time`, after :measured:`compile_primes` of compiling. If you search only
-# once, you gain nothing. For the primes below 100, Python takes :measured:`primes[python, 100].time`: it
-# would have to search thousands of times before compiling pays.
+# To find all primes below 10 000, Python takes :measured:`primes[python, 10_000].time`. Compiled code takes
+# :measured:`primes[njit, 10_000].time`, but compiling takes as long as Python did:
+# :measured:`compile_primes`. You gain from the second search on. Below 100, Python takes
+# :measured:`primes[python, 100].time`, and would have to search thousands of times before compiling pays.
 #
 # .. results:: compiling
 #
@@ -161,8 +164,8 @@ gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
 # The compiler inside a benchmark
 # -------------------------------
 #
-# ``%timeit`` makes trial calls that it does not count, so its figure does not include the compiler. A clock
-# around a loop makes no such calls:
+# Call once before the clock starts. ``%timeit`` does so by itself, with trial calls that it does not count. A
+# clock around a loop does not:
 
 # wrong: the first of the five calls compiles
 from time import perf_counter
@@ -190,20 +193,20 @@ for name, samples in zip(
 
 # %%
 # In the fastest of several tries this mean is :measured:`wrong_average`, and a call takes
-# :measured:`wrong_call`. Nearly all of it is the compiler. Call once before the clock starts.
+# :measured:`wrong_call`. Nearly all of it is the compiler.
 #
-# A decorator inside the function that is timed is worse. Then every call makes a new function and compiles
-# it, and a call in advance does not help. Decorate at the top of a module.
+# Decorate at the top of a module. With a decorator inside the function that is timed, every call makes a new
+# function and compiles it, and a call in advance does not help.
 
 # %%
 # A new process: load, then compile or read
 # -----------------------------------------
 #
-# If your program starts many short processes, use ``cache=True``. A signature does not help there, as each
-# process compiles anew. What a cache cannot save is loading: each process imports Numba, which takes
-# :measured:`fresh_imports`, and loads the compiler at its first call, which takes :measured:`fresh_first` in
-# all.
-#
+# Let one process do much, rather than start many. Each one imports Numba, which takes
+# :measured:`fresh_imports`, and its first call also loads the compiler: it takes :measured:`fresh_first`, and
+# with a cache still most of that. Only further functions are then read in
+# :measured:`compiling[cached, 32**3].time` each. A signature does not help here, as each process compiles
+# anew.
 
 # record: First calls in fresh processes
 for part, samples in compile_parts.measure_fresh_processes().items():
@@ -221,17 +224,18 @@ bars = {
 _ = gg.plot_decomposition(bars)
 
 # %%
-# The cache has a trap: it notices a change by the date and the size of the file that holds the function. If
-# the function calls another one in another file, and only that file changes, Numba goes on with the old code.
-# Delete ``__pycache__`` then. And a GPU ufunc, ``@vectorize`` with ``target="cuda"``, takes no
-# ``cache=True``; ``@cuda.jit`` does.
+# **Delete** ``__pycache__`` **after a change in another file.** The cache notices a change by the date and
+# the size of the file that holds the function. If the function calls another one in another file, and only
+# that file changes, Numba goes on with the old code. And a GPU :term:`ufunc`, ``@vectorize`` with
+# ``target="cuda"``, takes no ``cache=True``; ``@cuda.jit`` does.
 
 # %%
 # .. remember::
 #
-#    - Call a compiled function once, with the types that you use, before you start a clock.
-#    - Put ``cache=True`` on functions of programs that start often: reading takes
-#      :measured:`compiling[cached, 32**3].time` instead of :measured:`compiling[njit, 32**3].time`.
+#    - Make the first call of a compiled function where nobody waits, with the types that you use: it takes
+#      :measured:`compiling[njit, 32**3].time`, and a later one :measured:`compiling[later, 32**3].time`.
+#    - Put ``cache=True`` on functions of programs that start often: each but the first is then ready after
+#      :measured:`compiling[cached, 32**3].time`.
 #    - Decorate at the top of a module, never inside a function that is called often.
 
 # %%
@@ -256,5 +260,5 @@ _ = thumbnail.bars(times, "time of a compiled function", [CPU] * 3)
 # ----
 #
 # Next: :doc:`First kernel </gallery/first_kernels/first_kernel>`, which compiles for the GPU. See also:
-# :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on what else a clock can get
+# :doc:`Seven mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, on what else a clock can get
 # wrong.

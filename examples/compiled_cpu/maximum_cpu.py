@@ -5,16 +5,25 @@ Make the CPU fast before you compare
 How fast is a CPU that is given a fair chance?
 """
 # %%
-# Compile your loop with Numba, and let it use all threads. For 262 144 pairs of numbers, a Python loop takes
-# :measured:`maximum_cpu[python_loop, 64**3].time` to find the larger ones, the compiled loop
-# :measured:`maximum_cpu[loops, 64**3].time`, and 16 threads :measured:`maximum_cpu[parallel, 64**3].time`.
-# That is what a GPU has to beat, not Python.
+# Take NumPy's function or compile your loop with Numba, and let all threads work on large arrays. For 262 144
+# pairs of numbers, a Python loop takes :measured:`maximum_cpu[python_loop, 64**3].time` to find the larger
+# ones, the compiled loop :measured:`maximum_cpu[loops, 64**3].time`, and all threads of this CPU
+# :measured:`maximum_cpu[parallel, 64**3].time`. That is what a GPU has to beat, not Python.
 #
 # .. headline:: Compiling gains most, and threads gain where there is much to do
 #
 # .. drawn:: maximum_cpu
 #
-#     gg.plot_time(results, variants=["python_loop", "loops", "parallel"])
+#     from matplotlib.colors import same_color
+#
+#     from gpuguide.charts.style import CPU, SERIES
+#
+#     ax = gg.plot_time(results, variants=["python_loop", "loops", "parallel"])
+#     for artist in (*ax.lines, *ax.texts, *ax.collections):  # all threads: one colour in all charts
+#         if same_color(artist.get_color(), CPU):
+#             artist.set_color(SERIES[6])
+#         elif same_color(artist.get_color(), SERIES[6]):
+#             artist.set_color(CPU)
 
 # %%
 # One element at a time: the Python loop
@@ -25,15 +34,13 @@ How fast is a CPU that is given a fair chance?
 # neighbouring ``float32`` in one instruction, which is called :term:`SIMD`, and its cores can share the
 # arrays out.
 #
-# .. headline:: Compiled code does for sixteen elements at once what Python does for one
+# .. headline:: Compiled code does for many elements at once what Python does for one
 #
 # .. drawing:: maximum_cpu
 #
 #     Three rows over the same sixteen elements. In Python each element is a box of its own with four steps,
 #     of which one compares. In compiled code one wide box covers all sixteen. With threads two wide boxes
 #     cover one half each.
-#
-# .. rung:: python_loop
 
 from math import isnan
 
@@ -73,9 +80,6 @@ print("NumPy: ", np.maximum(a, b)[0, 0, :5])
 # --------------------
 #
 # Look for a NumPy function first. This one is a compiled loop with SIMD, and runs on one thread.
-#
-# .. rung:: numpy
-#    :beside:
 
 np.maximum(a, b, out=out)
 print(out[0, 0, :5])
@@ -109,7 +113,8 @@ print(cpu.model, "with", cpu.n_cpus, "virtual CPUs and the caches", caches)
 # does so at the first call, by :term:`JIT compilation`. Compiled code does not check indices, so the function
 # compares the shapes first. On one thread it is about as fast as NumPy.
 #
-# .. rung:: loops
+# .. kernel:: gpuguide.topics.maximum_cpu.kernels
+#    :names: loops
 
 loops(a, b, out)
 print(out[0, 0, :5])
@@ -122,8 +127,8 @@ print(out[0, 0, :5])
 # around it and makes a :term:`ufunc`, which takes arrays of any shape, with or without an array for the
 # result.
 #
-# .. rung:: ufunc
-#    :beside:
+# .. kernel:: gpuguide.topics.maximum_cpu.kernels
+#    :names: ufunc
 
 with np.errstate(invalid="ignore"):  # else a comparison with NaN warns
     ufunc(a, b, out)
@@ -131,8 +136,11 @@ print(out[0, 0, :5])
 
 # %%
 # For large arrays it is as fast as the loops. A call costs more: for 512 elements it takes
-# :measured:`maximum_cpu[ufunc, 8**3].time`, and the loops :measured:`maximum_cpu[loops, 8**3].time`. We think
-# that the rest goes into ``np.errstate``, which is timed too, and into a look at the arguments.
+# :measured:`maximum_cpu[ufunc, 8**3].time`, and the loops :measured:`maximum_cpu[loops, 8**3].time`.
+#
+# .. dropdown:: Why a short call costs more
+#
+#    We think that the rest goes into ``np.errstate``, which is timed too, and into a look at the arguments.
 
 # %%
 # All threads with parallel=True
@@ -141,16 +149,39 @@ print(out[0, 0, :5])
 # ``prange`` says that the steps of the first loop do not depend on each other. Numba starts a thread on each
 # virtual CPU, and the threads share the steps.
 #
-# .. rung:: parallel
+# .. kernel:: gpuguide.topics.maximum_cpu.kernels
+#    :names: parallel
 
 parallel(a, b, out)
 print(numba.get_num_threads(), "threads:", out[0, 0, :5])
 
 # %%
-# Threads must be woken and waited for. For 512 elements, all of them together take
-# :measured:`maximum_cpu[parallel, 8**3].time`, and one thread alone
-# :measured:`maximum_cpu[loops, 8**3].time`. :evidence:`variant loops` They overtake it
-# :measured:`maximum_cpu.crossover(loops, parallel)`.
+# Threads must be woken and waited for, so a small array is better left to one of them.
+# :evidence:`variant loops` All threads overtake it :measured:`maximum_cpu.crossover(loops, parallel)`.
+#
+# .. list-table:: Time for few pairs of numbers, and for many
+#    :header-rows: 1
+#
+#    * - code
+#      - 512 pairs
+#      - 262 144 pairs
+#      - 134 million pairs
+#    * - Python loop
+#      - :measured:`maximum_cpu[python_loop, 8**3].time`
+#      - :measured:`maximum_cpu[python_loop, 64**3].time`
+#      - too slow
+#    * - ``np.maximum`` with ``out=``
+#      - :measured:`maximum_cpu[numpy, 8**3].time`
+#      - :measured:`maximum_cpu[numpy, 64**3].time`
+#      - :measured:`maximum_cpu[numpy, 512**3].time`
+#    * - ``@njit``
+#      - :measured:`maximum_cpu[loops, 8**3].time`
+#      - :measured:`maximum_cpu[loops, 64**3].time`
+#      - :measured:`maximum_cpu[loops, 512**3].time`
+#    * - ``parallel=True``
+#      - :measured:`maximum_cpu[parallel, 8**3].time`
+#      - :measured:`maximum_cpu[parallel, 64**3].time`
+#      - :measured:`maximum_cpu[parallel, 512**3].time`
 
 # %%
 
@@ -165,8 +196,8 @@ results = maximum_cpu.run()
 #
 # Compare at a size like your own. The :measured:`cpu_threads` virtual CPUs share :measured:`l3_bytes` of
 # last-level cache (L3). While the arrays fit, Numba's threads move
-# :measured:`maximum_cpu[parallel, 256**3].rate`; at 512\ :sup:`3` elements they no longer fit, and it is
-# :measured:`maximum_cpu[parallel, 512**3].rate`. There we think that the memory decides.
+# :measured:`maximum_cpu[parallel, 256**3].rate`. The arrays of 134 million pairs do not, and it is
+# :measured:`maximum_cpu[parallel, 512**3].rate`: there, we think, the memory decides.
 #
 # .. headline:: All threads move the most while the arrays fit into the cache
 
@@ -182,10 +213,11 @@ for name, words in (("l2_bytes", "one L2"), ("l3_bytes", "L3")):
         )  # fmt: skip
 
 # %%
-# *NumPy, all threads* cuts the arrays into one part for each of Python's threads. That works too, since NumPy
-# lets go of Python's global lock (GIL) while it computes, but it pays later: for 262 144 pairs it takes
-# :measured:`maximum_cpu[numpy_threads, 64**3].time`, longer than one thread alone. For 134 million it takes
-# :measured:`maximum_cpu[numpy_threads, 512**3].time`, about as long as Numba's threads.
+# **For large arrays, Python's own threads are an alternative to Numba.** *NumPy, all threads* cuts the arrays
+# into one part for each of them, which works as NumPy lets go of Python's global lock (GIL) while it
+# computes. For 134 million pairs it takes :measured:`maximum_cpu[numpy_threads, 512**3].time`, about as long
+# as Numba's threads, but for 262 144 it takes :measured:`maximum_cpu[numpy_threads, 64**3].time`, longer than
+# one thread alone.
 #
 # .. kernel:: gpuguide.topics.maximum_cpu.study
 #    :names: in_python_threads
@@ -226,9 +258,9 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 # .. remember::
 #
 #    - Use the NumPy function if there is one, with ``out=``. Otherwise compile your loop with ``@njit``.
-#    - Use ``parallel=True`` for arrays from about 2\ :sup:`18` elements on. Below 2\ :sup:`15`, one thread is
-#      faster.
-#    - Compare a GPU with all threads of the CPU, on the same data, by the same rule for NaN.
+#    - Use ``parallel=True`` for arrays from about 2\ :sup:`18` elements on, and one thread below
+#      2\ :sup:`15`.
+#    - Let a GPU compete with that code on all threads, on the same data and by the same rule for NaN.
 
 # %%
 # Your turn: make a comparison fair

@@ -1,5 +1,5 @@
 """
-Eight mistakes in GPU benchmarks
+Seven mistakes in GPU benchmarks
 ================================
 
 In which ways does a benchmark go wrong, and by how much?
@@ -21,13 +21,13 @@ In which ways does a benchmark go wrong, and by how much?
 #     large_s = cold_results.quantity("larger", 2**26, "time").value
 #     small_s, readings = facts["right"].value, facts["readings"].samples
 #     ratios = {
-#         "nobody waits": facts["no_wait"].value / large_s,
-#         "first call counts": facts["first_10"].value / large_s,
-#         "slowest reading": max(readings) / np.median(readings),
-#         "warm, not cold": facts["warm"].value / small_s,
-#         "data has changed": facts["left_over"].value / facts["fresh"].value,
-#         "zeros for data": facts["zeros"].value / facts["random"].value,
-#         "other work": max(facts["shared"].samples) / small_s,
+#         "1 nobody waits": facts["no_wait"].value / large_s,
+#         "2 compiler timed": facts["first_10"].value / large_s,
+#         "3 one reading": max(readings) / np.median(readings),
+#         "4 data in cache": facts["warm"].value / small_s,
+#         "5 data changed": facts["left_over"].value / facts["fresh"].value,
+#         "6 zeros for data": facts["zeros"].value / facts["random"].value,
+#         "7 other work": max(facts["shared"].samples) / small_s,
 #     }
 #     for i, (name, ratio) in enumerate(ratios.items()):  # each of one run
 #         ratios[name] = gg.fact(f"dot_{i}", float(ratio), unit="ratio").value
@@ -52,9 +52,9 @@ In which ways does a benchmark go wrong, and by how much?
 # A GPU benchmark without any tools
 # ---------------------------------
 #
-# This function makes none of the mistakes. ``prepare`` brings data and cache into the state in which your
-# program will make the call. The spinning kernel keeps the GPU busy while the host queues what follows, so
-# that no launch lies between the two events.
+# This function makes none of the first five mistakes. ``prepare`` brings data and cache into the state in
+# which your program will make the call. The spinning kernel keeps the GPU busy while the host queues what
+# follows, so that no launch lies between the two :term:`events <event>`.
 
 import cupy as cp
 import numpy as np
@@ -113,16 +113,17 @@ print(f"from {min(right) * 1e6:.1f} to {max(right) * 1e6:.1f} us")
 # .. try-it::
 #
 #    Write ``prepare=call`` in the place of ``prepare=read_other``. The time falls: now the :term:`L2 cache`
-#    holds the data from the call before. That is mistake 4, or the right question, if your program calls so.
+#    holds the data from the call before. That is mistake 4, unless your program, too, calls it on data that
+#    it has just used.
 #
-# .. headline:: The first six mistakes are made at a step of this loop, the last three around it
+# .. headline:: Five mistakes are made at a step of this loop, the other two around it
 #
 # .. drawing:: benchmark_well
 #
 #     Steps in boxes. First a call that is not timed. Then, in a loop: put the data back, read other data,
 #     start the clock, call, wait, stop the clock. The way back from the last step says many samples, and
-#     their median. The numbers of six mistakes stand at the steps at which they are made: 2 at the call that
-#     is not timed, 6 at the data, 4 and 5 at reading other data, 1 at waiting, 3 at the way back.
+#     their median. The numbers of five mistakes stand at the steps at which they are made: 2 at the call that
+#     is not timed, 5 at the data, 4 at reading other data, 1 at waiting, 3 at the way back.
 
 # %%
 
@@ -164,9 +165,9 @@ print(f"{without_waiting(call_large) * 1e6:.1f} us")
 # It sees the launch alone. For long work its answer is too short, and for a kernel shorter than its launch it
 # is too long. Wait before you stop the clock, as :doc:`Time a GPU </gallery/measuring/how_to_time>` shows.
 #
-# One check needs no clock. Each pair moves twelve bytes, and at the peak of the memory all pairs take
-# :measured:`least`. The cache can save little of that, since it holds far less than these vectors. A time
-# well below this bound is wrong.
+# **You can find this mistake without another clock.** Each pair moves twelve bytes, and at the peak of the
+# memory all pairs take :measured:`least`. The cache can save little of that, since it holds far less than
+# these vectors. A time well below this bound is wrong.
 
 # %%
 # Mistake 2: compilation inside the clock
@@ -187,27 +188,28 @@ def average(kernel, n):
 print(f"{average(cuda.jit(larger.py_func), 10) * 1e6:.0f} us")  # never called before
 
 # %%
-# Compiling takes :measured:`compiler`, once, so *n* calls show *call + compilation / n* instead of
-# :measured:`later`: :measured:`first_10` for ten calls, and still :measured:`first_100` for a hundred. More
-# calls make the error smaller, and never remove it. Call once before the clock starts.
+# A call takes :measured:`later`. With the compiler among ten calls, their mean is :measured:`first_10`, and
+# among a hundred still :measured:`first_100`. More calls make the error smaller, and never remove it. Call
+# once before the clock starts.
 #
-# .. dropdown:: Why these are the fastest of fifteen tries
+# .. dropdown:: The mean of n calls, and why these are the fastest of fifteen tries
 #
-#    Other work on the host can only make a try longer. By the formula, even a thousand
-#    calls show :measured:`first_1000_predicted` the right time.
+#    Compiling takes :measured:`compiler`, once, so *n* calls show *call + compilation / n*. By this formula,
+#    even a thousand calls show :measured:`first_1000_predicted` the right time. Other work on the host can
+#    only make a try longer, so the fastest is shown.
 
 # %%
 # Mistake 3: a single reading
 # ---------------------------
 #
-# Read the host's clock around one call a hundred times, and the slowest reading is several times the median,
-# as in the chart at the top. How far off it is depends on what else the host is doing. Two single readings of
-# the same kernel can pass for a speed-up. On the GPU's own clock, the slowest sample in ``right`` is only
-# :measured:`right_apart` the fastest. Take many samples, and show their median and their range.
+# Take many samples, and show their median and their range. Of a hundred readings of the host's clock, the
+# slowest is several times the median, as the chart at the top shows; how far off it is depends on what else
+# the host is doing. Two single readings of the same kernel can pass for a speed-up. The GPU's own clock is
+# steadier: the slowest sample in ``right`` is :measured:`right_apart` the fastest.
 
 # %%
-# Mistake 4, and a convention: the state of the L2 cache
-# ------------------------------------------------------
+# Mistake 4: the wrong state of the L2 cache
+# ------------------------------------------
 #
 # The same call twice more: right after itself, and after other memory was filled with zeros.
 
@@ -218,12 +220,14 @@ written = benchmark(call, prepare=lambda: scratch.fill(0))
 # %%
 # After other data was read, the call takes :measured:`right`. Right after the same call, it takes
 # :measured:`warm`. Time it :term:`warm` if your program has just written its input, and :term:`cold`
-# otherwise.
+# otherwise. Many tools empty the cache by writing zeros, after which the call takes :measured:`written`. Say
+# which of the three you took.
 #
-# Number 5 is a convention: many tools empty the cache by writing. After that, the call takes
-# :measured:`written`. We think that it waits until these :term:`dirty lines <dirty line>` are in memory, at
-# most :measured:`most_dirty` for a whole cache. Reading has the opposite bias, as nobody pays for what the
-# kernel itself has left in the cache. Say which of the two you took.
+# .. dropdown:: Why writing empties the cache differently from reading
+#
+#    We think that the call waits until the :term:`dirty lines <dirty line>` that the zeros have left are in
+#    memory, at most :measured:`most_dirty` for a whole cache. Reading has the opposite bias, as nobody pays
+#    for what the kernel itself has left in the cache.
 #
 # .. dropdown:: Warm and cold at six sizes
 #
@@ -278,16 +282,16 @@ _ = gg.fact(
 )
 
 # %%
-# Mistake 6: data that the last call has changed
+# Mistake 5: data that the last call has changed
 # ----------------------------------------------
 #
-# This kernel improves guesses of square roots in place, by Newton's method. How long it takes depends on the
-# guesses, and after a call they are good.
+# The kernel ``newton`` improves guesses of square roots in place, until they change no more. The first guess
+# for the root of a number is the number itself, and needs many steps. After a call the guesses are roots, and
+# the next call has hardly anything to do.
 #
 # .. kernel:: gpuguide.topics.benchmark_well.kernels
 #    :names: CLOSE, MOST_STEPS, newton
-#
-# The first guess for the root of a number is the number itself.
+#    :fold: The kernel: square roots by Newton's method
 
 number = 1 + (2.0**40 - 1) * cp.random.random(2**22)
 guess = number.copy()
@@ -308,25 +312,19 @@ left_over = benchmark(improve, prepare=read_other)
 print("GPU:", guess[:2], "  NumPy:", np.sqrt(number[:2].get()))
 
 # %%
-# With the guesses put back before each call, the kernel takes :measured:`fresh` and makes
-# :measured:`steps_far` steps on average. Without that, the second call finds roots, and takes
-# :measured:`left_over`. Sorting what is sorted already is this mistake, too. Put the data back, outside the
-# clock.
+# Put the data back before each call, outside the clock. The kernel then takes :measured:`fresh`; without
+# that, it finds roots and takes :measured:`left_over`. Sorting what is sorted already is this mistake, too.
 
 # %%
-# Mistake 7: clock rates
-# ----------------------
+# Mistake 6: another clock rate than your program's
+# -------------------------------------------------
 #
-# A GPU may lower its clock when it has nothing to do, when it is hot, or at its power limit. Ask the driver
-# while the benchmark runs:
-#
-# .. code-block:: console
-#
-#    $ nvidia-smi -l 1 --format=csv \
-#        --query-gpu=clocks.sm,power.draw,temperature.gpu,clocks_event_reasons.active
-#
-# The last column holds flags, which ``nvidia-smi -q -d PERFORMANCE`` puts into words.
+# Benchmark on data like your own, and for as long as your program runs. A GPU lowers its clock rate at its
+# power limit, or when it is hot or idle, and the data decide how much power it draws. A matrix product of
+# random numbers takes :measured:`random` at :measured:`power_random`, and one of zeros :measured:`zeros` at
+# :measured:`power_zeros`.
 
+# fold: The square roots again, after a rest
 from time import sleep
 
 
@@ -339,19 +337,8 @@ def rest():
 rested = benchmark(improve, prepare=rest, n_samples=3)
 
 # %%
-# This GPU keeps its clock of :measured:`clock_highest` after a rest, and ``newton`` takes
-# :measured:`rested`, the same as amid work. At the power limit it does not: products in FP16 begin at
-# :measured:`know_your_gpu:burst_fp16_tensor` and go on at :measured:`know_your_gpu:sustained_fp16_tensor`, as
-# :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>` shows. Where the clock moves, keep the
-# GPU busy before the first sample.
 
-# %%
-# Mistake 8: zeros for data
-# -------------------------
-#
-# The numbers that a matrix product multiplies make no difference to its instructions. But they can change how
-# much power the GPU draws.
-
+# fold: A thousand products, of random numbers or of zeros
 matrix = cp.random.standard_normal((8192, 8192), dtype=cp.float32).astype(cp.float16)
 zeros = cp.zeros_like(matrix)
 product = cp.empty_like(matrix)
@@ -368,9 +355,15 @@ def queue_products(x, n=1000):
 
 
 # %%
-# A product of random numbers takes :measured:`random` at :measured:`power_random`, and one of zeros
-# :measured:`zeros` at :measured:`power_zeros`. Benchmark on data like your own, and for as long as your
-# program runs.
+# The numbers make no difference to the instructions of a product, only to the power that they draw. Long runs
+# of products begin faster than they go on, as
+# :doc:`Know the limits of your GPU </gallery/measuring/know_your_gpu>` shows. Ask the driver while your
+# benchmark runs; ``nvidia-smi -q -d PERFORMANCE`` puts the flags of the last column into words:
+#
+# .. code-block:: console
+#
+#    $ nvidia-smi -l 1 --format=csv \
+#        --query-gpu=clocks.sm,power.draw,temperature.gpu,clocks_event_reasons.active
 #
 # .. dropdown:: Clock and power limit
 #
@@ -378,13 +371,21 @@ def queue_products(x, n=1000):
 #    clock is :measured:`clock_random` with random numbers and :measured:`clock_zeros` with zeros, and the
 #    driver's reasons for the lower clock are :measured:`held_random` and :measured:`held_zeros`. We do not
 #    know why it gives one with zeros. Power and clock are single readings.
+#
+# .. dropdown:: After a rest
+#
+#    This GPU keeps its clock of :measured:`clock_highest` after a short rest, and ``newton`` takes
+#    :measured:`rested`, the same as amid work. Where the clock moves, keep the GPU busy before the first
+#    sample.
 
 # %%
-# Mistake 9: other work on the same GPU
+# Mistake 7: other work on the same GPU
 # -------------------------------------
 #
-# Another :term:`stream` reads a gigabyte again and again while the call is timed.
+# Look at ``nvidia-smi`` before you measure: it lists the processes on the GPU, though the list may be empty
+# inside a container. Here another :term:`stream` reads a gigabyte again and again while the call is timed.
 
+# fold: The call, beside another stream that reads
 tenant = cp.cuda.Stream(non_blocking=True)
 
 
@@ -400,8 +401,7 @@ shared = benchmark(call, prepare=beside_a_tenant)
 
 # %%
 # The slowest of the fifty calls now takes :measured:`slowest_shared` instead of :measured:`right`, and
-# nothing in its own code shows why. Look at ``nvidia-smi``, which lists the processes on the GPU; inside a
-# container the list may be empty. Programs that share the *host* make launches slow.
+# nothing in its own code shows why. Programs that share the *host* make launches slow.
 
 # %%
 
@@ -537,7 +537,8 @@ gg.claim(cold_results, "larger", share_at_least=0.7, at=2**26)
 # %%
 # .. remember::
 #
-#    - Call once before the clock starts, put the data back before each call, and wait before the clock stops.
+#    - Before each call, bring data and cache into the state in which your program makes the call: on data
+#      that the last call has changed, a kernel took :measured:`left_over` instead of :measured:`fresh`.
 #    - Take the median of many samples, on data like your own, for as long as your program runs.
 #    - Divide the bytes that must move by the peak of the memory: a time well below that is wrong.
 

@@ -19,15 +19,15 @@ Which clock says how long your GPU code takes?
 #
 #     sizes, (launch, waited) = arrays["curve_sizes"], 1e6 * arrays["curves"].T
 #     figure, ax = plt.subplots(figsize=(7.2, 3.2))
-#     for times, colour, words in (
-#         (waited, KERNELS[0], "the clock waits"),
-#         (launch, KERNELS[1], "it does not"),
+#     for times, colour, words, place in (
+#         (waited, KERNELS[0], "the clock waits", (-14, -4)),
+#         (launch, KERNELS[1], "it does not", (0, 8)),
 #     ):
 #         ax.plot(sizes, times, "o-", color=colour)
-#         ax.annotate(words, (sizes[-1], times[-1]), (-9, 9), textcoords="offset points",
+#         ax.annotate(words, (sizes[-1], times[-1]), place, textcoords="offset points",
 #                     color=colour, ha="right")
 #     ax.set_xscale("log", base=2)
-#     ax.set(xlabel="numbers", ylabel="time (us)", ylim=(0, 1.1 * max(waited)))
+#     ax.set(xlabel="numbers", ylabel="time (µs)", ylim=(0, 1.1 * max(waited)))
 #     describe(ax, f"Time of one call against numbers: a clock that waits goes from {waited[0]:.0f} to "
 #              f"{waited[-1]:.0f} microseconds, one that does not from {launch[0]:.0f} to {launch[-1]:.0f}.")
 
@@ -35,7 +35,8 @@ Which clock says how long your GPU code takes?
 # Wait, time, wait: four lines around the call
 # --------------------------------------------
 #
-# Put your own work into ``call``. Its first call compiles the kernel, so it is made before the clock starts.
+# Put your own work into ``call``, whether CuPy or a :term:`kernel` does it. Its first call compiles, so it is
+# made before the clock starts.
 
 from time import perf_counter
 
@@ -77,8 +78,8 @@ print(f"{taken * 1e6:.0f} us for {out[:4]}")
 #    Leave out the second ``synchronize()``: the time falls to that of the launch. Then write ``2**24``, with
 #    the line and without it. A time that does not shrink with the data is the time of a launch.
 #
-# Other programs may hold up the host at any moment. Time the call twenty times, take the median, and look at
-# the range: it says how far you can trust the median.
+# One reading is not enough, since other programs may hold up the host at any moment. Time the call twenty
+# times, take the median, and look at the range: it says how far you can trust the median.
 
 
 def time_call(call, repeat=20):
@@ -102,36 +103,37 @@ print(f"median {np.median(us):.0f} us, from {us.min():.0f} to {us.max():.0f} us"
 # ------------------
 #
 # **Time a program with these four lines, and a kernel with** ``gg.benchmark(call)``. Without this package,
-# ``cupyx.profiler.benchmark`` is right for a kernel that runs for :rule:`1 ms` or longer.
-# The sections below explain the other clocks.
+# take ``cupyx.profiler.benchmark``, which is right for a kernel that runs for :rule:`1 ms` or longer. For a
+# short kernel the choice matters most: four clocks give four times, and each answers a question of its own.
 #
 # .. list-table:: Four clocks for one kernel
 #    :header-rows: 1
 #
 #    * - clock
-#      - 65 536 numbers
+#      - 2\ :sup:`16` numbers
 #      - 2\ :sup:`26` numbers
 #      - right for
 #    * - wait, time, wait
 #      - :measured:`small_end_to_end`
 #      - :measured:`large_end_to_end`
 #      - what a user waits for
-#    * - two CUDA events around the launch
+#    * - two :term:`CUDA events <event>` around the launch
 #      - :measured:`small_events`
 #      - :measured:`large_events`
 #      - long work on the GPU
-#    * - the events behind a delay
+#    * - the events behind a :term:`delay <delay kernel>`
 #      - :measured:`small_gpu`
 #      - :measured:`large_gpu`
 #      - one kernel
-#    * - many calls in a CUDA graph
+#    * - many calls in a :term:`CUDA graph`
 #      - :measured:`add_one[add_one, 65536].time`
 #      - :measured:`add_one[add_one, 2**26].time`
 #      - one of many short kernels
 #
 # ``gg.benchmark`` takes the clocks that fit, repeats until the samples agree, and prints a floor beside each:
-# the time of an empty kernel. It takes any function, as in ``gg.benchmark(cp.linalg.qr, matrix)``. It does
-# not check results.
+# the time of an empty kernel. *Device* is the kernel alone, *end to end* is wait, time, wait, and the last
+# column says how many samples were taken, of how many calls each. It takes any function, as in
+# ``gg.benchmark(cp.linalg.qr, matrix)``, and does not check results.
 
 import gpuguide as gg
 from cupyx.profiler import benchmark
@@ -180,7 +182,7 @@ print(f"eight products  {(queued - begin) * 1e3:6.2f} ms")
 print(f"one number back {(fetched - queued) * 1e3:6.2f} ms")
 
 # %%
-# The products seem to take :measured:`plain_products`, and fetching one number :measured:`plain_fetch`. But
+# The products seem to take :measured:`plain_products`, and fetching one number :measured:`plain_fetch`, as
 # ``float`` has to wait until all eight products are done. The cure is to wait at the end of every step.
 
 # %%
@@ -213,15 +215,15 @@ for name, total in seconds.items():
 
 # %%
 # Now each line has its own time: :measured:`step_products` for the products, :measured:`step_fetch` for the
-# number. Waiting has a price, as host and GPU no longer work at the same time. Take the timer out again when
-# you have your answer.
+# number. But host and GPU no longer work at the same time, so take the timer out again when you have your
+# answer.
 
 # %%
 # Keep compilation out of the clock
 # ---------------------------------
 #
-# Numba compiles a kernel when it is called for the first time. If that call is among those that are timed,
-# the mean is wrong for the first call and for all others.
+# Make one call before the clock starts. Numba compiles a kernel when it is called for the first time, and if
+# that call is among those that are timed, their mean is right for none of them.
 
 # wrong: the first of the five calls compiles
 new_kernel = cuda.jit(add_one.py_func)  # one that was never called
@@ -236,18 +238,19 @@ print("five calls:", ", ".join(f"{ms:.2f}" for ms in times), "ms")
 print(f"their mean: {np.mean(times):.2f} ms")
 
 # %%
-# The cure is one call before the clock starts. If the first call is what you want to know, time it alone in a
-# fresh process, as :doc:`First kernel </gallery/first_kernels/first_kernel>` does.
+# If the first call is what you want to know, time it alone in a fresh process, as
+# :doc:`First kernel </gallery/first_kernels/first_kernel>` does.
 
 # %%
 # A short kernel: events behind a delay
 # -------------------------------------
 #
-# A :term:`CUDA event <event>` is a mark in the stream, at which the GPU itself notes the time. Around a bare
-# launch, the GPU reaches the first mark at once, and then waits while Python still prepares the launch. A
-# :term:`delay kernel` in front keeps the GPU busy until everything is queued. This one, in CUDA C++, only
-# spins:
+# Take ``gg.benchmark``, which works like this. A :term:`CUDA event <event>` is a mark in the stream, at which
+# the GPU itself notes the time. Around a bare launch, the GPU reaches the first mark at once, and then waits
+# while Python still prepares the launch. A :term:`delay kernel` in front, which only spins, keeps the GPU
+# busy until everything is queued.
 
+# fold: Two events, with or without a delay before them
 spin_source = r"""
 extern "C" __global__ void spin() {  // keeps the GPU busy for a million clock cycles
     for (long long start = clock64(); clock64() - start < 1000000;);
@@ -452,21 +455,19 @@ if (defences := host_remedies.defences()) is not None:
     gg.fact("host_defences", defences, unit="1")
 
 # %%
-# Without the delay, the launch is part of the time: :measured:`small_events` instead of
-# :measured:`small_gpu`. ``cupyx.profiler.benchmark`` has no delay either and says
+# For 2\ :sup:`16` numbers the launch is part of the time without the delay: :measured:`small_events` instead
+# of :measured:`small_gpu`. ``cupyx.profiler.benchmark`` has no delay either and says
 # :measured:`small_benchmark`. For work of :rule:`1 ms` or more that hardly matters.
 
 # %%
 # The floor: a kernel that does nothing takes time
 # ------------------------------------------------
 #
-# Not all of the remaining time is work. An empty kernel on the same grid takes
-# :measured:`small_gpu_nothing` behind a delay. With many calls in one :term:`CUDA graph`, it takes
-# :measured:`small_floor`, and ``add_one`` :measured:`add_one[add_one, 65536].time`. So a kernel has two right
-# times, one alone and one among many.
-#
-# If your time is close to the floor, it says little about your code. Time more data, or name the floor beside
-# it.
+# If your time is close to that of an empty kernel, the floor, it says little about your code. Time more data,
+# or name the floor beside it. For 2\ :sup:`16` numbers an empty kernel on the same grid takes
+# :measured:`small_gpu_nothing` behind a delay, and ``add_one`` :measured:`small_gpu`. With many calls in one
+# :term:`CUDA graph` it is :measured:`small_floor` and :measured:`add_one[add_one, 65536].time`: a kernel has
+# two right times, one alone and one among many.
 #
 # .. headline:: With little data, you mostly time an empty kernel
 

@@ -5,18 +5,19 @@ Know the limits of your GPU
 How fast can this GPU read, write and compute, and which limit does your code meet?
 """
 # %%
-# Compare your kernel with a plain copy, which reaches :measured:`ceiling_copy` on this GPU, where the memory
-# has :measured:`peak_memory` on paper. A kernel that comes near is done, unless it can move fewer bytes.
-# Arithmetic limits only code that does more than :measured:`ridge_fp32` FP32 operations for each byte.
+# Compare your :term:`kernel` with a plain copy, which reaches :measured:`ceiling_copy` on this GPU, where the
+# memory has :measured:`peak_memory` on paper. A kernel that comes near is done, unless it can move fewer
+# bytes. Arithmetic limits only code that does more than :measured:`ridge_fp32` operations in ``float32`` for
+# each byte.
 #
-# .. headline:: Real code comes close to most peaks on paper
+# .. headline:: Hold your code against a good kernel, not against the peak on paper
 #
 # .. drawn:: know_your_gpu
 #
 #     from gpuguide.charts.shapes import plot_ratios
 #
-#     limits = {"memory, copying": "copy", "FP32 units": "fp32", "FP64 units": "fp64"}
-#     limits |= {"FP64 tensor cores": "fp64_tensor", "BF16 tensor cores": "bf16_tensor"}
+#     limits = {"memory, copying": "copy", "float32": "fp32", "float64": "fp64"}
+#     limits |= {"float64, tensor": "fp64_tensor", "bfloat16, tensor": "bf16_tensor"}
 #     shares = {}
 #     for label, name in limits.items():
 #         peak = facts.get(f"peak_{name}", facts["peak_memory"])
@@ -29,7 +30,8 @@ How fast can this GPU read, write and compute, and which limit does your code me
 # ------------------------------------
 #
 # The driver knows what your GPU is made of. Multiply some of its answers, and you have the peaks on paper, at
-# the highest clock. Bytes over peak is the time that no kernel can beat.
+# the highest clock. No kernel can move its bytes in less time than bytes divided by peak. ``float32`` is
+# called FP32 here, as in NVIDIA's papers.
 
 import cupy as cp
 import numpy as np
@@ -71,10 +73,10 @@ print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at le
 # %%
 # .. try-it::
 #
-#    Write ``2**18`` for each ``2**28``. The bound shrinks with the array, until even an empty kernel takes
-#    longer. A bound from bytes says something about large arrays only.
+#    Write ``2**18`` for each ``2**28``. The least time shrinks with the array, until even an empty kernel
+#    takes longer. It says something about large arrays only.
 #
-# What can really be had has to be measured. The guide tries many kernels for each limit and keeps the best:
+# What a kernel can reach has to be measured. The guide tries many kernels for each limit and keeps the best:
 #
 # .. csv-table:: What this GPU can do
 #    :header: limit | on paper | measured
@@ -101,12 +103,34 @@ print(f"at the peak, writing takes {out.nbytes / memory_peak * 1e6:.1f} us at le
 #    TF32 is FP32 with its fraction rounded to ten bits. BF16 and FP16 have sixteen bits in all.
 
 # %%
+# Which limit is yours: count operations per byte
+# -----------------------------------------------
+#
+# Count the operations that your kernel does, and the bytes that it moves. Up to :measured:`ridge_fp32`
+# operations a byte in FP32, or :measured:`ridge_fp64` in FP64, the memory is the limit; beyond that it is the
+# arithmetic. Adding two vectors in FP32 does one operation for twelve bytes, so better arithmetic gains
+# nothing there.
+#
+# Data comes from the host through :term:`PCIe`, and from the device's memory through the :term:`L2 cache` to
+# the :term:`multiprocessors <multiprocessor>`. The slowest part that your data has to pass decides.
+#
+# .. headline:: Every part of the way has its own limit
+#
+# .. drawing:: know_your_gpu
+#
+#     Host memory is joined to the device by one arrow each way, named PCIe. On the device, two arrows each
+#     way join device memory to the L2 cache, and three each way join the cache to sixteen multiprocessors.
+#
+# If your data comes from the host, look at PCIe first: from :term:`pinned memory` it carries
+# :measured:`ceiling_h2d`, and a copy on the GPU is :measured:`over_pcie` as fast.
+
+# %%
 # Grid and block sizes from the shape of an array
 # -----------------------------------------------
 #
-# The driver's answers bound a launch, too. A block has at most 1024 threads, and the grid needs as many
-# blocks as cover the array, rounded up. CUDA names x first: let it run along a row, which is NumPy's last
-# axis.
+# The driver's answers limit a launch, too. A :term:`block` has at most 1024 threads, and the :term:`grid`
+# needs as many blocks as cover the array, rounded up. CUDA names x first: let it run along a row, which is
+# NumPy's last axis.
 
 for rows, columns in ((512, 512), (513, 512), (1080, 1920)):
     blocks_per_grid = ((columns + 31) // 32, (rows + 31) // 32)
@@ -170,27 +194,6 @@ gg.fact("shortest_run", shortest, unit="s", note="the shortest of the long runs"
 _ = gg.fact("power_limit", info.power_limit_w, unit="W", note="as the driver gives it")
 
 # %%
-# Which limit is yours: count operations per byte
-# -----------------------------------------------
-#
-# Count the operations that your kernel does, and the bytes that it moves. Up to :measured:`ridge_fp32`
-# operations a byte in FP32, or :measured:`ridge_fp64` in FP64, the memory is the limit; beyond that it is the
-# arithmetic. Adding two vectors in FP32 does one operation for twelve bytes, so better arithmetic gains
-# nothing there.
-#
-# All data passes through the :term:`L2 cache` on its way to the
-# :term:`multiprocessors <multiprocessor>`, and comes from the host through :term:`PCIe`. The first limit that
-# a program meets on this way decides how fast it is.
-#
-# .. headline:: Every part of the way has its own limit
-#
-# .. drawing:: know_your_gpu
-#
-#     Host memory is joined to the device by one arrow each way, named PCIe. On the device, two arrows each
-#     way join device memory to the L2 cache, and three each way join the cache to sixteen multiprocessors.
-#
-# If your data comes from the host, look at PCIe first. From :term:`pinned memory` it carries
-# :measured:`ceiling_h2d`, and a copy on the GPU moves its bytes :measured:`over_pcie` as fast.
 
 # draw
 for item in ceilings.items:
@@ -214,9 +217,9 @@ gg.claim(results, "copy", share_at_least=0.9, at=2**30)
 # Memory bandwidth depends on the mix of reads and writes
 # -------------------------------------------------------
 #
-# A kernel that only writes is faster than one that reads and writes. So compare yours with a kernel of the
-# same mix: an addition of two vectors, which reads twice and writes once, with *read two, write one*. The
-# copy has one of each:
+# Compare your kernel with one that reads and writes in the same proportion, as a kernel that only writes is
+# faster than one that does both. An addition of two vectors reads twice and writes once, so it competes with
+# *read two, write one*. The copy has one of each:
 #
 # .. kernel:: gpuguide.topics.know_your_gpu.kernels
 #    :names: copy
@@ -236,18 +239,19 @@ _ = ax.set_ylabel("TB/s")
 
 # %%
 # At 2\ :sup:`30` bytes an array, writing reaches :measured:`mixes[write, 2**30].rate`, and the copy
-# :measured:`mixes[copy, 2**30].rate`. That is all that a copy can reach here, and ``cp.copyto`` is as fast.
-# The peak in the middle is the :term:`L2 cache`: its :measured:`l2_size` hold arrays of 2\ :sup:`23` bytes.
-# On the left, launch and start of the kernel decide. No limit of the memory says anything about such kernels.
+# :measured:`mixes[copy, 2**30].rate`. You need not write it yourself: ``cp.copyto`` is as fast. The peak in
+# the middle is the :term:`L2 cache`, which holds the arrays of 2\ :sup:`23` bytes, but not those of
+# 2\ :sup:`25`. On the left, the start of the kernel decides, and no limit of the memory says anything about
+# it.
 
 # %%
 # Nearer memory is faster, and answers sooner
 # -------------------------------------------
 #
-# A kernel that reads data again and again should find it in the L2 cache or in :term:`shared memory`. One
-# load from memory takes :measured:`latency_memory`, so the memory is busy only if very many loads are on
-# their way at once: :measured:`bytes_on_the_way` on this GPU. A kernel needs many threads for that, or
-# several loads in each.
+# Read data that you need again from the L2 cache or from :term:`shared memory`, and start enough threads to
+# keep the memory busy. One load from memory takes :measured:`latency_memory`. Very many of them have to be on
+# their way at once, :measured:`bytes_on_the_way` on this GPU, which takes many threads or several loads in
+# each.
 #
 # .. csv-table:: All multiprocessors at once, and one load
 #    :header: read from | bandwidth | one load takes
@@ -289,16 +293,18 @@ _ = gg.fact(
 # :measured:`ceiling_fp64_tensor`, though the ordinary FP64 units have a peak of :measured:`peak_fp64`: cuBLAS
 # computes it on tensor cores. A rate above the peak of the unit that did the work is always a mistake.
 #
-# In one clock cycle the tensor cores of a multiprocessor of this GPU do 128 multiply-adds in FP64, 1024 in
-# TF32 and 2048 in FP16. Put these in the place of the 128 FP32 units above, and you have their peaks.
+# .. dropdown:: Work out the peaks of the tensor cores
+#
+#    In one clock cycle the tensor cores of a multiprocessor of this GPU do 128 multiply-adds in FP64, 1024 in
+#    TF32 and 2048 in FP16. Put these in the place of the 128 FP32 units above, and you have their peaks.
 
 # %%
 # What the GPU sustains: clock and power
 # --------------------------------------
 #
 # Measure for as long as your program runs. At its power limit, :measured:`power_limit` for this board, a GPU
-# lowers its clock: long runs of FP16 products go on at :measured:`sustained_fp16_tensor`, and the burst began
-# with :measured:`burst_fp16_tensor`. Copies and the ordinary FP32 units keep their speed.
+# lowers its clock: products in FP16 begin at :measured:`burst_fp16_tensor`, and long runs go on at
+# :measured:`sustained_fp16_tensor`. Copies and the ordinary FP32 units keep their speed.
 #
 # .. headline:: Matrix products slow down when they meet the power limit
 
@@ -321,7 +327,7 @@ for name, (i, colour, line, above) in runs.items():
         color=colour, ha="right",
     )  # fmt: skip
     words.append(f"{name} ends at {rates[-1]:.2f}")
-ax.set(xlabel="seconds of work", ylabel="speed / that of the burst", ylim=(0, 1.15))
+ax.set(xlabel="seconds of work", ylabel="speed / speed at the start", ylim=(0, 1.15))
 describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 
 # %%
@@ -380,7 +386,8 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 #    - Work out how many bytes your kernel moves per second, and compare that with a copy:
 #      :measured:`ceiling_copy` here.
 #    - Below :measured:`ridge_fp32` operations a byte in FP32, save bytes and not arithmetic.
-#    - Compare a matrix product with the tensor cores, and measure for as long as your program runs.
+#    - Compare a matrix product with the peak of the tensor cores, and expect less of a long run:
+#      :measured:`sustained_fp16_tensor` in FP16 here, after a start at :measured:`burst_fp16_tensor`.
 
 # %%
 # Your turn: a grid for any shape
@@ -405,7 +412,7 @@ _ = thumbnail.bars(times, "ms to move a gigabyte")
 # Next
 # ----
 #
-# Next: :doc:`Eight mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, which uses these limits
+# Next: :doc:`Seven mistakes in GPU benchmarks </gallery/measuring/benchmark_well>`, which uses these limits
 # to expose wrong figures. See also:
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, which brings a kernel near
 # the speed of a copy.
