@@ -78,9 +78,13 @@ def open_blocks(page: Page) -> list[Block]:
     blocks: list[Block] = []
     shown: set[str] = set()
     rung = ""
-    for cell in read_cells(page.script(LAYOUT)):
+    cells = read_cells(page.script(LAYOUT))
+    launched = {
+        name for cell in cells if cell.place == "open" for name in re.findall(r"^(\w+)\[", cell.content, re.M)
+    }
+    for cell in cells:
         if cell.kind == "text":
-            blocks += _kernels(cell.content)
+            blocks += _kernels(cell.content, launched)
             rung = next(reversed(_RUNG.findall(cell.content)), "")
         elif cell.kind == "recorded":
             if cell.place == "open":
@@ -114,12 +118,13 @@ def _kernel_of(rung: str, cell: Cell, page: Page, shown: set[str]) -> str:
     return shown_source(source, names)
 
 
-def _kernels(text: str) -> list[Block]:
+def _kernels(text: str, launched: set[str]) -> list[Block]:
     blocks = []
     for module, options in _KERNEL.findall(text):
-        # A string of CUDA C++ runs from a fold, too: an open cell below may compile it.
-        is_source = all(name.lower().endswith("source") for name in _names(options) or [""])
-        if ":fold:" not in options or is_source:
+        # What an open cell compiles or launches runs from a fold, too: a string of CUDA C++, a kernel.
+        names = _names(options) or [""]
+        is_needed = all(name.lower().endswith("source") or name in launched for name in names)
+        if ":fold:" not in options or is_needed:
             source = ModuleSource(LAYOUT.source, module)
             blocks.append(Block(shown_source(source, _names(options) or list(source.names))))
     return blocks

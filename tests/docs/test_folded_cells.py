@@ -32,8 +32,8 @@ def folded(make_project) -> Project:
     project.edit(TOY, STUDY, f"# record: The study\n{STUDY}")
     project.edit(TOY, "# The study runs.", f"# The study runs. {TRIED}")
     chart = "# Time grows with the size.\n\n# draw\ngg.plot_time(results)\n"
-    caption = "\n# %%\n# .. finding::\n#\n#    Larger is slower.\n#\n# What follows.\n"
-    project.edit(TOY, chart, chart.replace("# draw", "# draw: Time, drawn") + caption)
+    below = "\n# %%\n# What follows.\n"
+    project.edit(TOY, chart, chart.replace("# draw", "# draw: Time, drawn") + below)
     ran = project.build()
     assert ran.code == 0, ran.output
     return project
@@ -104,7 +104,7 @@ def test_a_fold_is_an_ordinary_cell_of_the_downloads(folded):
 
 def test_the_code_of_a_chart_and_claims_are_folded_at_the_end(folded):
     page = body(folded.page())
-    shown = ("only-light", "Larger is slower.", "What follows.", "How this was measured</summary>")
+    shown = ("only-light", "What follows.", "How this was measured</summary>")
     folds = (
         "<summary>Time, drawn in “Four numbers by hand”</summary>",
         "What is claimed of these results</summary>",

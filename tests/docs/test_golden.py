@@ -30,7 +30,6 @@ SHOWN = {
     "a table that is folded, with its files": ("pictures", ("Table: Sums, every size", "CSV · JSON")),
     "a study that did not run": ("pictures", ("Sums variant", "numpy CPU host 8 Sum by NumPy. dot CPU")),
     "a claim, with its figures": ("toy", ("“numpy” is faster than “dot”", ": holds.", "4.0× (one machine")),
-    "a caption": ("pictures", ("The product takes 400 µs",)),
     "a rung: its kernel, its launch, and what was measured": (
         "pictures",
         ("One product", "def dot(x, out):", "print(dot(np.arange(4.0), out))", "[6.]", "400 µs"),

@@ -194,7 +194,7 @@ class _PageCells:
             elif part.name in ("drawn", "choices"):
                 # Their code may stand above the cell that makes what it draws.
                 continue
-            elif part.name in ("finding", "dropdown"):
+            elif part.name == "dropdown":
                 yield Piece("markdown", part.title and f"**{self._words.markdown(part.title)}**")
                 yield from self._text(part.content)
             else:

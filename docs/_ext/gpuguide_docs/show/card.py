@@ -103,7 +103,7 @@ def _after_answer(section: nodes.section, *, several: bool) -> int:
     return place
 
 
-_OF_A_PICTURE = {"gg-chart", "gg-choices", "gg-headline", "gg-finding"}
+_OF_A_PICTURE = {"gg-chart", "gg-choices", "gg-headline"}
 
 
 def _after_picture(section: nodes.section, at: int) -> int:

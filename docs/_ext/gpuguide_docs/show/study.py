@@ -1,4 +1,4 @@
-"""Directives of a study: ``results``, its folded table, and ``finding``, the caption of a chart."""
+"""Directives of a study: ``results``, its folded table, and ``headline``, what a chart shows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["FindingDirective", "ResultsDirective", "download_stem", "setup"]
+__all__ = ["HeadlineDirective", "ResultsDirective", "download_stem", "setup"]
 
 
 def download_stem(page: str, study: str) -> str:
@@ -62,21 +62,6 @@ def _table(page: str, study: str, results: Results) -> nodes.Element:
     return table
 
 
-class FindingDirective(SphinxDirective):
-    """``.. finding::`` is the caption of the chart above it: what it shows, with a measured number."""
-
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        """Build the caption; roles work in it."""
-        self.assert_has_content()
-        content = self.parse_content_to_nodes()
-        for paragraph in content:
-            if isinstance(paragraph, nodes.paragraph):
-                paragraph["classes"].append("gg-finding")
-        return content
-
-
 class HeadlineDirective(SphinxDirective):
     """``.. headline:: TEXT`` stands above a chart or a drawing and says in one line what it shows."""
 
@@ -93,5 +78,4 @@ def setup(app: Sphinx) -> None:
     """Register the directives."""
     app.setup_extension("sphinx_design")
     app.add_directive("results", ResultsDirective)
-    app.add_directive("finding", FindingDirective)
     app.add_directive("headline", HeadlineDirective)

@@ -123,9 +123,7 @@ print(halves(np.arange(4.0), out), math.pi > 3)
 #
 # .. results:: sums
 #
-# .. finding::
-#
-#    The product takes :measured:`sums[dot, 65536].time`.
+# The product takes :measured:`sums[dot, 65536].time`.
 #
 # .. kernel:: gpuguide.topics.toy.shown
 #    :names: SCALE_SOURCE, add_one_kernel
