@@ -47,7 +47,7 @@ for k, worker in enumerate(client.nthreads()):
 print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 
 # %%
-# With ``timeout``, you get an error if a worker does not start, and no program that waits for ever.
+# With ``timeout``, you get an error if a worker does not start, instead of a program that waits for ever.
 #
 # .. dropdown:: LocalCluster and dask-cuda
 #
