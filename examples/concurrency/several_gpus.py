@@ -184,8 +184,6 @@ print("NumPy:   ", np.pi)
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_of, shared
 #    :fold: What is timed
-#
-# .. results:: integral
 
 # %%
 # Copy from GPU to GPU
@@ -330,8 +328,6 @@ for plate in (slabs, whole):
 # .. kernel:: gpuguide.topics.several_gpus.stencil
 #    :names: edges, copied, direct
 #    :fold: What is timed: edges copied and edges read
-#
-# .. results:: heat
 
 # %%
 # Add up an array of each GPU
@@ -452,8 +448,6 @@ for name, times in workers.costs().items():
 # :measured:`workers[in_one_process, 2**35].time` in one process, and :measured:`workers[dask, 2**35].time`
 # through Dask, which spends most of that on handing out the work. :doc:`Dask: GPUs on several hosts
 # </gallery/concurrency/several_hosts>` says when it pays, and how it is started.
-#
-# .. results:: workers
 #
 # In the end, close both:
 
