@@ -152,10 +152,6 @@ _ = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=sampl
 # :measured:`primes[njit, 10_000].time`, but compiling takes as long as Python did:
 # :measured:`compile_primes`. You gain from the second search on. Below 100, Python takes
 # :measured:`primes[python, 100].time`, and would have to search thousands of times before compiling pays.
-#
-# .. results:: compiling
-#
-# .. results:: primes
 
 # draw
 gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)

@@ -240,8 +240,6 @@ for name, words in (("l2_bytes", "one L2"), ("l3_bytes", "L3")):
 #    One thread is slower beyond the cache, too: with NumPy it moves
 #    :measured:`maximum_cpu[numpy, 512**3].rate` at 512\ :sup:`3` elements and
 #    :measured:`maximum_cpu[numpy, 64**3].rate` at 64\ :sup:`3`.
-#
-# .. results:: maximum_cpu
 
 # draw
 gg.claim(results, "loops", faster_than="python_loop", at=32**3, by=100)

@@ -190,8 +190,6 @@ _ = gg.plot_time(
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: in_cupy, through_torch, through_jax, copied_on_gpu, through_pinned, through_pageable
 #    :fold: What is timed
-#
-# .. results:: tripled
 
 # draw: Claims
 gg.claim(results, "through_torch", faster_than="in_cupy", at=2**25)
@@ -304,8 +302,6 @@ _ = plot_timeline(
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: behind_work, to_torch, to_jax, to_numba, to_numba_without_waiting
 #    :fold: The hand-overs behind work
-#
-# .. results:: waiting
 
 # %%
 # What is refused, and the cure

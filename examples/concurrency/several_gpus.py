@@ -178,8 +178,6 @@ print("NumPy:   ", np.pi)
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_of, shared
 #    :fold: What is timed
-#
-# .. results:: integral
 
 # %%
 # .. _several-gpus-copy:
@@ -330,8 +328,6 @@ for plate in (slabs, whole):
 # .. kernel:: gpuguide.topics.several_gpus.stencil
 #    :names: edges, copied, direct
 #    :fold: What is timed: edges copied and edges read
-#
-# .. results:: heat
 
 # %%
 # .. _several-gpus-sum:
@@ -452,7 +448,6 @@ for name, times in workers.costs().items():
     gg.fact(name, float(np.median(times)), unit="s", samples=times)
 
 # %%
-# .. results:: workers
 
 # fold: In the end, close both
 client.close()

@@ -125,8 +125,6 @@ for name, seconds in workers.costs().items():
 #
 # Copies cost more than tasks. An array stays on the worker that made it until somebody needs it elsewhere,
 # and then it goes through the memory of both hosts. Reduce it where it is, and fetch the sum.
-#
-# .. results:: workers
 
 # draw
 gg.fact(

@@ -191,8 +191,6 @@ _ = plot_timeline(
 # .. kernel:: gpuguide.topics.streams.study
 #    :names: launch_steps, row_kernels, in_one, two_products
 #    :fold: The launches
-#
-# .. results:: blocks
 
 # draw
 one_kernel = blocks.time("one_stream", 1).value / 8

@@ -428,10 +428,6 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # .. kernel:: gpuguide.topics.convolution.cpu
 #    :names: direct_threads, fft_threads, separable_threads, in_strips, conv2d
 #    :fold: SciPy and PyTorch on all threads
-#
-# .. results:: image
-#
-# .. results:: by_kernel
 
 # %%
 # .. remember::

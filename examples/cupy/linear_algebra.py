@@ -156,8 +156,6 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 # .. kernel:: gpuguide.topics.linear_algebra.cpu
 #    :names: one_thread
 #    :fold: How NumPy is told to use one thread
-#
-# .. results:: qr
 
 # %%
 # Judge an answer by its residual

@@ -295,8 +295,6 @@ for step in (row_by_row, at_once):
 # takes :measured:`rows[numpy_loop, 1024**2].time`, is the slow line in CuPy. One call for all rows is
 # :measured:`rows[cupy_once, 1024**2].speedup(cupy_loop)` as fast.
 #
-# .. results:: rows
-#
 # For a whole program, NVIDIA's profiler Nsight Systems draws what ran when, and
 # ``with cupyx.profiler.time_range("name"):`` marks a step of yours in its picture.
 
@@ -324,10 +322,6 @@ for name, layout in {"by row": table, "by column": by_column}.items():
 #    The sums take most of the time, and not the bytes: in float32 the GPU works for
 #    :measured:`together_single[gpu_alone, 10**7].time`, in float64 for
 #    :measured:`together[gpu_alone, 10**7].time`.
-#
-# .. results:: together
-#
-# .. results:: together_single
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: together_numpy, together_cupy
@@ -359,8 +353,6 @@ _ = gg.plot_time(
 # .. kernel:: gpuguide.topics.numpy_to_cupy.kernels_cpu
 #    :names: cpu_threads
 #    :fold: The compiled loop on all CPU threads
-#
-# .. results:: columns
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: cupy, with_copies, with_copies_pinned

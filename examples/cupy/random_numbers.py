@@ -267,8 +267,6 @@ with style():
 # The error falls with the square root of the number of points, on a GPU as anywhere, so that even a much
 # faster GPU buys few digits. If your errors do not fall like this, look at your random numbers: a seed that
 # is set again in a loop makes the same points again.
-#
-# .. results:: float64
 
 # %%
 # .. remember::

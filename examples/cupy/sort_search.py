@@ -180,7 +180,7 @@ _ = plot_dots(
 # .. list-table:: A million numbers
 #    :header-rows: 1
 #
-#    * -
+#    * - function
 #      - NumPy
 #      - CuPy
 #    * - ``sort``

@@ -151,9 +151,6 @@ print(d[:3], (d * d)[:3])
 gg.plot_time(results)
 
 # %%
-# .. results:: reversed
-
-# %%
 # float32: a kernel of your own is faster still
 # ---------------------------------------------
 #

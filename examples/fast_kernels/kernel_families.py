@@ -243,8 +243,6 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # :measured:`add[add_one, 2**28].time` (:doc:`How many threads, how many blocks
 # </gallery/first_kernels/launch_sizes>`).
 #
-# .. results:: add
-#
 # For arrays of even length, a view is a cure. Seen as complex numbers, two neighbours are one element of
 # eight bytes, and a complex addition adds both parts.
 #
@@ -365,8 +363,6 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: using, cumulative_sum, in_place, contracted
 #    :fold: CUB on and off
-#
-# .. results:: switched
 
 # %%
 # .. remember::

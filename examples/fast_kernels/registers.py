@@ -292,8 +292,6 @@ gg.claim(results, "in_register", faster_than="as_is", at=n, by=1.5)
 gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 
 # %%
-# .. results:: product
-#
 # .. kernel:: gpuguide.topics.registers.study
 #    :names: launch_source, pairs, one_index, fewer_registers, limited, stores
 #    :fold: The launches, and how stores are counted

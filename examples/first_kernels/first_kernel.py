@@ -296,9 +296,6 @@ gg.claim(
 )
 
 # %%
-# .. results:: increment
-
-# %%
 # .. remember::
 #
 #    - Give each thread one element: ``i = cuda.grid(1)``, then the guard ``if i < x.size``.

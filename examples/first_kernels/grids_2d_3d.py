@@ -294,8 +294,6 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_bytes)`
 #         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_throughput)`
 #
-#
-# .. results:: matrix
 
 # %%
 # Three axes: cuda.grid(3)
@@ -319,8 +317,6 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #    warps of the block use all of it. Blocks of 32 by 8 by 1 touch as many sectors per request, but no two
 #    elements of a block share one. They take :measured:`box[slow_32x8x1, 256**3].time`.
 #    :evidence:`variant slow_32x8x1`
-#
-# .. results:: box
 
 # %%
 # When one axis is enough

@@ -387,8 +387,6 @@ for kernel, width, elements in (
 #
 # None of them mentions the elements per thread. Nor does Numba's warning about low occupancy: it appears for
 # fewer than 128 blocks, whatever the GPU and the kernel.
-#
-# .. results:: shapes
 
 # %%
 # When four elements do not pay

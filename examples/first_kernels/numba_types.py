@@ -189,10 +189,6 @@ wide = numba_types.wide.run()
 #    The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
 #    that: this kernel reaches :measured:`level[float32_only, 2**26].flop_share` of what the ``float32`` units
 #    can do, and Python floats reach :measured:`level[python_floats, 2**26].flop_share` of theirs.
-#
-# .. results:: level
-#
-# .. results:: wide
 
 # draw
 gg.claim(results, "float32_only", faster_than="python_floats", at=2**26, by=1.3)
@@ -272,8 +268,6 @@ for kernel in (range_int64, range_int32, own_counter):
 #    For each dose, ``range`` works on :measured:`words_range_int64` words of 32 bits in ``int64``, and on
 #    :measured:`words_range_int32` in ``int32``. The time that it adds to the ``while`` loop's is
 #    :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
-#
-# .. results:: counters
 
 # draw
 gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24, by=1.4)
@@ -358,8 +352,6 @@ except NotImplementedError as error:
 scale = numba_types.scale.run()
 
 # %%
-# .. results:: scale
-#
 # This depends on the GPU. For this one, `NVIDIA lists
 # <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 64 operations in
 # ``float64`` per clock cycle and multiprocessor, and for graphics cards of :term:`compute capability` 8.9

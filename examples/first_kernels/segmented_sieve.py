@@ -114,8 +114,6 @@ for stretch in (12, 16, 24, 36):
 #    instead of :measured:`segmented[segmented, 10**9].counter(active_lanes)`.
 #    :evidence:`counter active_lanes` A segment has about 200 000 odd numbers. Beyond a step of 173, 32
 #    stretches of 36 are longer than that; stretches of 12 are so only beyond 520.
-#
-# .. results:: segmented
 
 # %%
 

@@ -381,10 +381,6 @@ _ = gg.plot_time(
 # .. kernel:: gpuguide.topics.sparse_lookup.study
 #    :names: in_buckets, with_copies_pinned
 #    :fold: The copies, from and to pinned memory
-#
-# .. results:: lookup
-#
-# .. results:: in_order
 
 # %%
 # .. remember::

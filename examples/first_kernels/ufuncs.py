@@ -159,9 +159,6 @@ print(type(result).__name__, result[:3])
 gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
 
 # %%
-# .. results:: maximum
-
-# %%
 # What goes wrong: a hidden wait for CuPy arrays
 # ----------------------------------------------
 #

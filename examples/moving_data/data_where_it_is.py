@@ -251,8 +251,6 @@ gg.claim(results, "numpy", faster_than=["cublas_on_gpu", "with_copies_pinned"], 
 # :measured:`off_numpy`: the larger a sum has grown, the more of each further product is lost in rounding.
 # Sums of parts stay smaller, so that the version for all threads is off by :measured:`off_numpy_threads`
 # only. :evidence:`variant numpy_threads` On the GPU ``cp.dot`` and cuBLAS are as near as ``float32`` can be.
-#
-# .. results:: dot
 
 # %%
 # .. remember::

@@ -292,8 +292,6 @@ ax.figure.set_size_inches(6.4, 2.2)
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: new_arrays, in_place_threads, triple_square, one_kernel
 #    :fold: What is timed: new arrays, NumPy's side, and both steps in one kernel
-#
-# .. results:: arithmetic
 
 # %%
 # Leave the pool on

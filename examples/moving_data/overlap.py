@@ -185,8 +185,6 @@ print("GPU:  ", out_host[-1, :4])
 #     to *drain* the pipeline. When it was timed beside the mistakes below, the same loop saved
 #     :measured:`won_again`. With a single chunk there is nothing to overlap, and three streams take as long
 #     as one.
-#
-# .. results:: overlap
 
 # draw: The ideal, and how much of it is reached
 n, n_chunks, n_bytes = 16384, 8, 2048 * 2048 * 4
@@ -297,8 +295,6 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
 #    :fold: The four loops
-#
-# .. results:: changes
 
 # %%
 # When nothing can be saved
@@ -313,10 +309,6 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: row_sums, rounds
 #    :fold: The sums and the chain
-#
-# .. results:: sums
-#
-# .. results:: chain
 
 # %%
 # .. remember::

@@ -189,12 +189,6 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: shares.get(round(n), ""))
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: every, copy_first, slice_first, copy_in_threads
 #    :fold: Both orders, and the gathering on all threads
-#
-# .. results:: strided
-#
-# .. results:: alone
-#
-# .. results:: block
 
 # draw: Seven claims
 gg.claim(
@@ -267,8 +261,6 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: copy_then_pick, pick_then_copy, pick_in_threads
 #    :fold: Both orders for an index
-#
-# .. results:: picked
 
 # %%
 # What goes wrong: mixed arrays, gaps and masks

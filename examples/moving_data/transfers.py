@@ -206,8 +206,6 @@ with style():
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: into_new, get_into
 #    :fold: The copies to the host, as they are timed
-#
-# .. results:: to_host
 
 # %%
 # Put small arrays together
@@ -235,8 +233,6 @@ ax.xaxis.set_major_formatter(
 #     :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal. No such line
 #     describes ``x.set`` from pageable memory: its rate falls again for large arrays. We think that the CPU,
 #     which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
-#
-# .. results:: to_device
 
 # draw: Latency and bandwidth, fitted to the times with equal weight for equal shares
 sizes = [size for size in results.sizes if results.has("pinned", size)]

@@ -254,8 +254,6 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 #
 # When somebody promises you a large factor, ask five things: against which code, on how many threads, with or
 # without the copies, for how many numbers, of which type?
-#
-# .. results:: polynomial
 
 # %%
 # .. remember::
