@@ -15,6 +15,7 @@ from gpuguide.results.units import size_words
 from gpuguide_docs.pages.pages_toml import LEVELS, Page
 from gpuguide_docs.replay.figures import shown_drawing
 from gpuguide_docs.replay.section_index import listed_sections
+from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.numbers import NOT_MEASURED, number_node
 from gpuguide_docs.show.site import link_to, site_of
 
@@ -222,7 +223,8 @@ class AllFindingsDirective(_PagesDirective):
         listed = nodes.bullet_list("", bullet="*")
         listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
         title = self._title(page.docname, page.title)
-        return [nodes.container("", title, self._quote("finding", [page]), listed, classes=["gg-found"])]
+        checked = fold("What was checked", listed)
+        return [nodes.container("", title, self._quote("finding", [page]), checked, classes=["gg-found"])]
 
 
 class RememberDirective(SphinxDirective):
