@@ -242,7 +242,7 @@ from gpuguide.charts.timeline import plot_timeline
 
 _ = plot_timeline(
     {
-        "torch.as_tensor(x, device='cuda')": arrays["timeline_torch_interface"],
+        "torch.as_tensor(x)": arrays["timeline_torch_interface"],
         "torch.from_dlpack(x)": arrays["timeline_torch_dlpack"],
     },
     ("CuPy writes", "PyTorch reads"),
