@@ -234,8 +234,8 @@ _ = gg.plot_decomposition(bars)
 #
 #    - Put ``@njit(cache=True)`` on functions of programs that start often: they are ready after
 #      :measured:`compiling[cached, 32**3].time` instead of :measured:`compiling[njit, 32**3].time`.
-#    - Decorate at the top of a module, never inside a function that is called often: Numba would compile at
-#      every call.
+#    - Put ``@njit`` on functions at the top of a module, never inside a function that is called often: Numba
+#      would compile at every call.
 
 # %%
 # Your turn: compile before the first client comes

@@ -259,8 +259,9 @@ gg.claim(results, "numpy_threads", faster_than="numpy", at=512**3)
 #
 #    - On the CPU, call the NumPy function with ``out=`` if there is one, and else compile your loop with
 #      ``@njit``, with ``parallel=True`` from about 2\ :sup:`18` elements on.
-#    - Compare a GPU with that code on all threads of the CPU. One thread of NumPy would flatter it: on 134
-#      million pairs, all threads are :measured:`maximum_cpu[parallel, 512**3].speedup(numpy)` as fast.
+#    - Compare a GPU with all threads of the CPU: on 134 million pairs they are
+#      :measured:`maximum_cpu[parallel, 512**3].speedup(numpy)` as fast as one thread of NumPy, which would
+#      flatter it.
 
 # %%
 # Your turn: make a comparison fair

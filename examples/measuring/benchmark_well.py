@@ -539,7 +539,8 @@ gg.claim(cold_results, "larger", share_at_least=0.7, at=2**26)
 #
 #    - Before each timed call, bring data and cache into the state in which your program makes it: on data
 #      that the last call had changed, a kernel took :measured:`left_over` instead of :measured:`fresh`.
-#    - Take the median of many samples, on data like your own, for as long as your program runs.
+#    - Time a call many times, on data like your own and for as long as your program runs, and take the
+#      median.
 
 # %%
 # Your turn: is the result right?

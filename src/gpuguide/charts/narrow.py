@@ -132,7 +132,7 @@ def _cut_off(figure: Figure, ax: Axes) -> str:
 
 
 def _is_within(box: Any, inside: Any) -> bool:
-    return inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+    return bool(inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1)
 
 
 def _longest_name(ax: Axes) -> str:
