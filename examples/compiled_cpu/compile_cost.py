@@ -228,11 +228,10 @@ _ = gg.plot_decomposition(bars)
 # %%
 # .. remember::
 #
-#    - Make the first call of a compiled function where nobody waits, with the types that you use: it takes
-#      :measured:`compiling[njit, 32**3].time`, and a later one :measured:`compiling[later, 32**3].time`.
-#    - Put ``cache=True`` on functions of programs that start often: each but the first is then ready after
-#      :measured:`compiling[cached, 32**3].time`.
-#    - Decorate at the top of a module, never inside a function that is called often.
+#    - Put ``@njit(cache=True)`` on functions of programs that start often: they are ready after
+#      :measured:`compiling[cached, 32**3].time` instead of :measured:`compiling[njit, 32**3].time`.
+#    - Put ``@njit`` on functions at the top of a module, never inside a function that is called often: Numba
+#      would compile at every call.
 
 # %%
 # Your turn: compile before the first client comes

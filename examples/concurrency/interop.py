@@ -240,7 +240,7 @@ from gpuguide.charts.timeline import plot_timeline
 
 _ = plot_timeline(
     {
-        "torch.as_tensor(x, device='cuda')": arrays["timeline_torch_interface"],
+        "torch.as_tensor(x)": arrays["timeline_torch_interface"],
         "torch.from_dlpack(x)": arrays["timeline_torch_dlpack"],
     },
     ("CuPy writes", "PyTorch reads"),
@@ -360,10 +360,10 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 # %%
 # .. remember::
 #
-#    - Hand arrays to PyTorch and JAX with ``from_dlpack``, after the last launch and inside ``with
-#      stream:``, and hand them back in the same way.
-#    - Give Numba's launches CuPy's stream, ``cuda.external_stream(stream.ptr)``.
-#    - Write to no memory that JAX shares, and copy mirrored arrays before PyTorch gets them.
+#    - Hand arrays to PyTorch and JAX with ``from_dlpack``, inside ``with stream:`` and after the last launch.
+#      Write to no memory that JAX shares.
+#    - Give Numba's launches the stream of CuPy, ``cuda.external_stream(stream.ptr)``, or one may read what
+#      the other has not written yet.
 
 # %%
 # Your turn: an order by events

@@ -481,9 +481,11 @@ gg.claim(through_dask, "in_one_process", faster_than="dask", at=2**35, by=1.5)
 # %%
 # .. remember::
 #
-#    - Give each GPU its part of the data, launch on all, and only then wait for the results.
-#    - Use another GPU for work that takes one of them many milliseconds; leave short calls where they are.
-#    - Copy directly from GPU to GPU, and order the copies by events instead of letting Python wait.
+#    - Give each GPU its part of the data, launch on all, and only then wait: two GPUs do long work
+#      :measured:`integral[two, 2**37].speedup(one)` as fast as one, and a call of
+#      :measured:`integral[one, 2**24].time` more slowly.
+#    - Copy an array to the GPU that reads it more than once: through the link a kernel reads at
+#      :measured:`used_there`, from its own memory at :measured:`used_here`.
 
 # %%
 # Your turn: rows for every GPU

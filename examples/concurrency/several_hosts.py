@@ -175,9 +175,9 @@ cluster.close()
 # %%
 # .. remember::
 #
-#    - Use Dask for more than one machine; in one, a loop over its GPUs is faster.
-#    - Give it few tasks, each of which works much longer than the :measured:`task` that handing it out takes.
-#    - Leave arrays on the workers, and fetch only small results.
+#    - Use Dask for more than one machine. In one, a loop over its GPUs is faster.
+#    - Give Dask few, long tasks, since handing out each takes :measured:`task`, and leave arrays on the
+#      workers: 128 MiB take :measured:`home` to fetch, and :measured:`stay` to add up where they are.
 
 # thumbnail
 from gpuguide.charts import thumbnail

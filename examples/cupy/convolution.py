@@ -432,11 +432,10 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # %%
 # .. remember::
 #
-#    - Split the kernel if you can, and call ``ndimage.convolve1d`` for each axis: with 15 by 15 weights this
-#      is :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum.
-#    - If it cannot be split, call ``ndimage.convolve`` with a small kernel and ``fftconvolve`` from about 15
-#      by 15 on.
-#    - Pin the arrays for the image and the result. With pageable copies, a good loop on the CPU wins.
+#    - Split a blur into two passes, ``ndimage.convolve1d`` along each axis: with 15 by 15 weights this is
+#      :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum.
+#    - For weights that cannot be split, call ``ndimage.convolve`` if they are few, and ``fftconvolve`` from
+#      about 15 by 15 on.
 
 # %%
 # Your turn: compare fairly

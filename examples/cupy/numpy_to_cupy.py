@@ -368,12 +368,10 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # %%
 # .. remember::
 #
-#    - Copy the arrays with ``cp.asarray`` once, call the same functions, and fetch the result with
-#      ``.get()``.
-#    - Keep CPU and GPU arrays apart: mixing them raises ``TypeError``, and ``float()``, ``if`` and ``print``
-#      wait for the GPU.
-#    - Time the steps, and replace a loop over rows by one call: it is
+#    - Replace a loop over rows by one call on the whole array: to scale 1024 vectors to length one is then
 #      :measured:`rows[cupy_once, 1024**2].speedup(cupy_loop)` as fast.
+#    - Do not mix NumPy and CuPy arrays, which raises ``TypeError``. Keep ``float(x)``, ``if x`` and
+#      ``print(x)`` out of loops: each waits for the GPU.
 
 # %%
 # Your turn: one function for both sides

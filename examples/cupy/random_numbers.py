@@ -271,11 +271,10 @@ with style():
 # %%
 # .. remember::
 #
-#    - Make random numbers for the GPU with ``cp.random.default_rng``, many in one call. It takes
-#      :measured:`float64[xorwow, 5*10**7].time` for fifty million, and ``cp.random.random`` takes
+#    - Make random numbers with ``cp.random.default_rng``, many in one call: fifty million take
+#      :measured:`float64[xorwow, 5*10**7].time`, where ``cp.random.random`` takes
 #      :measured:`float64[cupy_random, 5*10**7].time`.
-#    - Pass ``dtype=cp.float32`` where seven digits are enough.
-#    - Set the seed once, before the loop, and do not expect NumPy's numbers from it.
+#    - Set a seed once, before the loop, and do not expect the GPU to draw NumPy's numbers from it.
 
 # %%
 # Your turn: more numbers than fit

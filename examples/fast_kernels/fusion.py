@@ -259,10 +259,10 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # %%
 # .. remember::
 #
-#    - Fuse expressions of several operators with ``@cp.fuse``: ``(x - y) * (x - y)`` is
-#      :measured:`squared[fused, 10**8].speedup(three_steps)` as fast.
-#    - Count the arrays that are read and written, before and after: their ratio is what you gain.
-#    - End the function before a sum, write ``def`` and not ``lambda``, and pass all arrays as arguments.
+#    - Fuse expressions of several operators with ``@cp.fuse``, and expect the ratio of the arrays that are
+#      read and written: ``(x - y) * (x - y)`` is :measured:`squared[fused, 10**8].speedup(three_steps)` as
+#      fast.
+#    - Write a fused function with ``def``, pass all its arrays as arguments, and sum outside of it.
 
 # %%
 # Your turn: fuse by hand

@@ -369,9 +369,8 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 #
 #    - Take what CuPy has, such as ``cp.sum``; then ``@cp.fuse`` or an ElementwiseKernel; a kernel of your own
 #      comes last.
-#    - In a kernel on ``float32`` arrays, give each thread four numbers: that is
-#      :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast as ``cp.add``.
-#    - Pass numbers to a RawKernel as ``np.float32(x)`` or ``np.int32(n)``, never as Python's.
+#    - Pass numbers to a RawKernel as ``np.float32(x)`` or ``np.int32(n)``, never as Python's: it would read
+#      other bits.
 
 # %%
 # Your turn: a reduction in any grouping

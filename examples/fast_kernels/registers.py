@@ -299,11 +299,10 @@ gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 # %%
 # .. remember::
 #
-#    - Carry running results in a variable, and store once: a product of 4096 layers is
+#    - Carry running results in a local variable, and store once: a product of 4096 layers is
 #      :measured:`product[in_register, 4096].speedup(as_is)` as fast.
-#    - Look at ``kernel.get_regs_per_thread()``, and bring it down to 32: then registers keep no thread
-#      waiting.
-#    - Test a product with factors near 1, or zeros will pass.
+#    - Keep a kernel at 32 registers a thread, as ``kernel.get_regs_per_thread()`` says: a multiprocessor has
+#      65 536, enough for all 2048 threads that it can hold.
 
 # %%
 # Your turn: carry values along

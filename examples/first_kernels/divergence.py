@@ -420,9 +420,8 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 #
 #    - Give the 32 threads of a warp work of equal length: sorted by cost, a search for divisors is
 #      :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. A short ``if`` is free.
-#    - Count on the host first: the longest thread of each warp, against the average.
-#    - Sort only long work whose neighbours differ, and call ``cuda.syncwarp()`` before threads of a warp
-#      exchange values.
+#    - Call ``cuda.syncwarp()`` before threads of a warp exchange values: after an ``if`` they may be at
+#      different lines.
 
 # %%
 # Your turn: even and odd places

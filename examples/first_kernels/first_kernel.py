@@ -298,10 +298,10 @@ gg.claim(
 # %%
 # .. remember::
 #
-#    - Give each thread one element: ``i = cuda.grid(1)``, then the guard ``if i < x.size``.
-#    - Launch ``(n + 255) // 256`` blocks of 256 threads: for a million numbers such a grid is
-#      :measured:`increment[grid, 2**20].speedup(one_block)` as fast as a single block.
-#    - Hand kernels arrays that are on the GPU. A NumPy array is copied there and back at every launch.
+#    - Give each thread one element: ``i = cuda.grid(1)``, and then the guard ``if i < x.size``.
+#    - Hand a kernel arrays that are on the GPU. With a NumPy array of a million numbers, which is copied
+#      there and back, a launch takes :measured:`with_numpy_array` instead of
+#      :measured:`increment[grid, 2**20].time`.
 
 # %%
 # Your turn: mend a kernel without a guard

@@ -332,12 +332,11 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # .. remember::
 #
-#    - Write ``col, row = cuda.grid(2)`` and index with ``[row, col]``: ``threadIdx.x`` belongs to the last
-#      axis.
-#    - Guard every edge, ``row < x.shape[0] and col < x.shape[1]``, and put the blocks for the columns first.
-#    - Look at the axis when a kernel is slow and right: on a large matrix the right one is
-#      :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast. If you cannot change it, launch
-#      blocks of 16 by 16.
+#    - Write ``col, row = cuda.grid(2)``, index with ``[row, col]``, and guard both edges. With the two names
+#      exchanged, a large matrix takes :measured:`matrix[slow_32x8, 16384**2].time` instead of
+#      :measured:`matrix[fast_32x8, 16384**2].time`.
+#    - If a kernel has to walk down the columns, launch blocks of 16 by 16:
+#      :measured:`matrix[slow_16x16, 16384**2].speedup(slow_32x8)` as fast as blocks of 32 by 8.
 
 # %%
 # Your turn: find the axis

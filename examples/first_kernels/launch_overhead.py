@@ -318,10 +318,10 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # .. remember::
 #
 #    - Make one kernel of many short ones, or record them in a CUDA graph: a hundred launches then take
-#      :measured:`hundred[graph, 65536].time` instead of :measured:`hundred[cupy_arrays, 65536].time`.
+#      :measured:`hundred[graph, 65536].time`.
 #    - Make Numba's view of a CuPy array once, ``cuda.as_cuda_array(x, sync=False)``, and launch with that: on
-#      one stream it is safe, and the hundred launches take :measured:`hundred[numba_views, 65536].time`.
-#    - Leave launches alone where kernels are long: Python prepares the next one while the GPU works.
+#      one stream it is safe, and a hundred launches take :measured:`hundred[numba_views, 65536].time`,
+#      without it :measured:`hundred[cupy_arrays, 65536].time`.
 
 # %%
 # Your turn: one launch for a table

@@ -360,12 +360,11 @@ scale = numba_types.scale.run()
 # %%
 # .. remember::
 #
-#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays. With Python floats it
-#      computes in ``float64`` and took :measured:`level[float32_only, 2**26].speedup(python_floats)` as
-#      long; on graphics cards it takes far longer.
-#    - Look for ``f64`` in ``kernel.inspect_asm()``. No test of results finds this mistake.
-#    - Check lengths and types on the host: a kernel reports no bad index, no overflow and no division by
-#      zero.
+#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays, and look for ``f64`` in
+#      ``kernel.inspect_asm()``. With Python floats a kernel took
+#      :measured:`level[float32_only, 2**26].speedup(python_floats)` as long, on graphics cards far longer.
+#    - Check lengths and types before the launch: a kernel reports no bad index, no overflow and no division
+#      by zero.
 
 # %%
 # Your turn: degrees in 32 bits

@@ -265,12 +265,10 @@ _ = gg.plot_time(results, variants=["with_copy", "with_copy_pinned"], clock="end
 # %%
 # .. remember::
 #
-#    - Leave an odd number of four-byte words between neighbouring threads in shared memory, so that each has
-#      a bank of its own.
-#    - For much shared memory, launch one block per multiprocessor and ask for it at launch. Let warps fetch
-#      their work, the longest first.
-#    - Copy back only what is wanted: counted on the GPU, a billion numbers take
-#      :measured:`count[segmented_pinned, 10**9].time`, and their list
+#    - Leave an odd number of four-byte words between neighbouring threads in shared memory: each then has a
+#      bank of its own.
+#    - Fetch a count or a sum and not the list: for the primes below a billion that takes
+#      :measured:`count[segmented_pinned, 10**9].time` instead of
 #      :measured:`segmented[with_copy_pinned, 10**9].time`.
 
 # %%

@@ -385,12 +385,10 @@ _ = gg.plot_time(
 # %%
 # .. remember::
 #
-#    - Compute the place of a key: a hash table is
+#    - Look up keys in a hash table, which computes their place:
 #      :measured:`lookup[hash_table, 10**7].speedup(branching)` as fast as a binary search.
-#    - To make a look-up faster, read fewer places: narrow buckets, a hash table, or a direct table for small
-#      keys.
-#    - Use a Python dict for a few queries, and a table on all threads of the CPU for data that lives there: a
-#      round trip to the GPU takes :measured:`lookup[with_copies_pinned, 10].time`.
+#    - Look up a few keys in a Python dict: a round trip to the GPU takes
+#      :measured:`lookup[with_copies_pinned, 10].time`.
 
 # %%
 # Your turn: how many are smaller?

@@ -411,9 +411,9 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 #
 #    - Use ``@vectorize`` for functions that compute much for every number: Kepler's equation gains
 #      :measured:`kepler[from_pinned, 128**3].speedup(cpu_loop)` over all threads of the CPU, copies included.
-#    - Keep arrays on the GPU, and hand the ufunc views that were made once, or it waits at each call.
-#    - For short calls use CuPy's ways: ``cp.fuse`` takes Python :measured:`maximum[fused, 128**3].launch` per
-#      call, and a ufunc :measured:`maximum[ufunc, 128**3].launch`.
+#    - Write short formulas with ``@cp.fuse``: a call keeps Python for
+#      :measured:`maximum[fused, 128**3].launch`, and the call of a ufunc for
+#      :measured:`maximum[ufunc, 128**3].launch`.
 
 # %%
 # Your turn: three passes in one

@@ -348,8 +348,8 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 #
 #    - When memory runs out, work in place (``x *= 3``, ``out=``), which needs none beside the array, or in
 #      chunks of about 100 MB.
-#    - Leave the pool on, and call ``free_all_blocks`` only before another library needs the GPU.
-#    - On a GPU that you share, set a limit. The error that it raises can be caught, and no array is lost.
+#    - Leave CuPy's memory pool on. Call ``free_all_blocks`` before another library needs the GPU, and
+#      ``set_limit`` on a GPU that you share.
 
 # %%
 # Your turn: stay within the limit

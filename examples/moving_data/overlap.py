@@ -313,13 +313,11 @@ _ = plot_dots(
 # %%
 # .. remember::
 #
-#    - Hand chunks to three streams in turn, from pinned memory. This is
+#    - Hand chunks of 4 to 16 MiB to three streams in turn, from pinned memory: this is
 #      :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream if work and copies
 #      take equally long.
-#    - Make chunks of 4 to 16 MiB. Python cannot ask for tiny ones fast enough, and in one piece nothing
-#      overlaps.
-#    - Let nothing in the loop wait: ``get(blocking=False)``, streams with ``non_blocking=True``, and arrays
-#      that exist before the loop begins.
+#    - Let nothing wait in a loop that copies and computes: call ``get(blocking=False)``, and make its arrays
+#      before it begins.
 
 # %%
 # Your turn: reuse a buffer in time

@@ -302,9 +302,8 @@ except RuntimeError as error:
 # %%
 # .. remember::
 #
-#    - Slice neighbours before the copy: only what you want has to travel.
-#    - With gaps or an index, copy everything and slice on the GPU, unless you want fewer than one number in a
-#      hundred. For every second number this is
+#    - Slice neighbours before the copy. With gaps or an index, copy everything and slice on the GPU: for
+#      every second number this is
 #      :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_pinned)` as fast as
 #      slicing with NumPy on one thread.
 #    - Check an index yourself: CuPy wraps one that is too large, and does not warn you.

@@ -314,10 +314,10 @@ print(x[:3], y_pinned[:3])
 # %%
 # .. remember::
 #
-#    - Make a pinned array once, create the numbers in it, and copy from it often. Large arrays arrive
+#    - Make a pinned array once, create the numbers in it, and copy from it often: large arrays arrive
 #      :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as with ``cp.asarray``.
 #    - Synchronise before you change a pinned array: ``x.set`` returns before the bytes have arrived.
-#    - Give ``get`` the same ``out=`` each time. Into a new array, 256 MiB take
+#    - Give ``x.get`` the same ``out=`` each time: into a new array, 256 MiB take
 #      :measured:`to_host[into_new, 2**28].time`, into the same one
 #      :measured:`to_host[into_pageable, 2**28].time`.
 

@@ -259,9 +259,8 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 # .. remember::
 #
 #    - Use a GPU for millions of numbers, and join small tasks into a large one.
-#    - Copy to the GPU once, do many steps there, and copy the result back at the end. A single cheap formula
-#      is not worth the trip; with pinned copies, :measured:`formulas_pinned` are.
-#    - Compare with all threads of the CPU, and say whether the copies are counted.
+#    - Copy to the GPU once, do many steps there, and copy the result back at the end: with pinned copies this
+#      pays from :measured:`formulas_pinned` cheap formulas on, not for a single one.
 
 # %%
 # Your turn: one copy each way

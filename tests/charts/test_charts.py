@@ -274,6 +274,13 @@ def test_parts_of_a_bar_end_where_their_sum_is():
     assert "500 ms" in _texts(ax)
 
 
+def test_a_bar_says_the_time_with_the_digits_of_the_text():
+    time = Quantity(0.0024, 0.001, 0.004, "s", 9, n_starts=3, n_runs=3)
+    ax = shapes.plot_decomposition({"cached": {"read": time}, "twice": {"read": time, "copy": time}})
+    assert {str(time), "5 ms"} <= set(_texts(ax))
+    assert f"read {time}" in alt_text(ax.figure)
+
+
 def test_the_ticks_under_a_bar_name_their_places():
     ax = shapes.plot_decomposition({"all": {"work": 0.0159}})
     ax.figure.draw_without_rendering()

@@ -184,9 +184,10 @@ def plot_decomposition(
         ranges = [_part_ranges(row, bar) for row, bar in enumerate(bars.values())]
         longest = max(sum(bar.values()) for bar in taken.values())
         furthest = max([longest, *(over.high for marks in ranges for _, over, _ in marks)])
-        for row, bar in enumerate(taken.values()):
+        for row, (name, bar) in enumerate(taken.items()):
             ends = [over.high for _, over, _ in ranges[row]]
-            _stack(ax, row, bar, looks, furthest, max([0.0, *ends]))
+            total = _total_words(list(bars[name].values()))
+            _stack(ax, row, bar, looks, furthest, max([0.0, *ends]), total)
         ax.set_yticks(range(len(bars)), list(bars))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
@@ -201,8 +202,8 @@ def plot_decomposition(
         handles = [ax.barh(0, 0, label=part, **looks[part].bar()) for part in parts]
         ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
         words = (
-            f"{name}: " + ", ".join(f"{part} {format_quantity(s, 's')}" for part, s in bar.items())
-            for name, bar in taken.items()
+            f"{name}: " + ", ".join(f"{part} {_words(value)}" for part, value in bar.items())
+            for name, bar in bars.items()
         )
         describe(ax, f"Bars that split times into parts, in seconds. {'; '.join(words)}.")
     return ax
@@ -230,7 +231,7 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str) -> Axes
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel(label)
-        words = "; ".join(f"{name} {format_quantity(s, 's')}" for name, s in taken.items())
+        words = "; ".join(f"{name} {_words(value)}" for name, value in values.items())
         describe(ax, f"Dots on a linear axis, {label}. {words}.")
     return ax
 
@@ -366,6 +367,22 @@ def _seconds(value: float | Quantity | Fact) -> float:
     return float(value.value if isinstance(value, Quantity | Fact) else value)
 
 
+def _words(value: float | Quantity | Fact) -> str:
+    """Write a time with the digits that the text of a page gives it."""
+    if isinstance(value, Fact):
+        return value.shown
+    return str(value) if isinstance(value, Quantity) else format_quantity(value, "s")
+
+
+def _total_words(parts: Sequence[float | Quantity | Fact]) -> str:
+    if len(parts) == 1:
+        return _words(parts[0])
+    overs = [over for part in parts if (over := over_starts(part))]
+    ends = (sum(over.low for over in overs), sum(over.high for over in overs))
+    total = sum(map(_seconds, parts))
+    return format_quantity(total, "s", *(ends if len(overs) == len(parts) else ()))
+
+
 def _outer_end(fact: Fact, scale: float, middle: float) -> float:
     """Return the end of a fact's range that is farther from the middle; without a range, its value."""
     place, over = scale * float(fact.value), over_starts(fact)
@@ -390,7 +407,13 @@ def _part_ranges(row: int, bar: Mapping[str, float | Quantity | Fact]) -> list[t
 
 
 def _stack(
-    ax: Axes, row: int, bar: Mapping[str, float], looks: Mapping[str, Look], longest: float, past: float
+    ax: Axes,
+    row: int,
+    bar: Mapping[str, float],
+    looks: Mapping[str, Look],
+    longest: float,
+    past: float,
+    total: str,
 ) -> None:
     """Draw one bar's parts and write its total at the end, past its ranges."""
     left = 0.0
@@ -398,4 +421,4 @@ def _stack(
         ax.barh(row, seconds, left=left, height=0.62, **looks[part].bar())
         left += seconds
     at = max(left, past) + 0.012 * longest
-    ax.text(at, row, format_quantity(left, "s"), va="center", color=INK)
+    ax.text(at, row, total, va="center", color=INK)

@@ -184,7 +184,7 @@ class PageTilesDirective(_PagesDirective):
 
 
 class SectionRowsDirective(_PagesDirective):
-    """``.. section-rows::`` lists the sections that have pages, with a finding, minutes and level each."""
+    """``.. section-rows::`` lists the sections that have pages, with summary, minutes and level each."""
 
     def run(self) -> list[nodes.Node]:
         """Build the rows."""
@@ -192,7 +192,7 @@ class SectionRowsDirective(_PagesDirective):
             nodes.container(
                 "",
                 self._title(f"gallery/{section.name}/index", section.title),
-                self._quote("finding", pages, otherwise=section.summary),
+                nodes.paragraph("", section.summary, classes=["gg-tile-finding"]),
                 self._quote("about", pages),
                 classes=["gg-section-row"],
             )
@@ -332,7 +332,7 @@ def _quoted(place: tile_node, pages: list[Page], tiles: list[_Tile]) -> nodes.No
         words = " to ".join(dict.fromkeys((levels[0], levels[-1])))
         return nodes.paragraph("", f"{count}{minutes} min · {words}", classes=["gg-tile-about"])
     finding = next((tile.finding for tile in tiles if tile.finding), None)
-    words_of = finding or [nodes.Text(place.get("otherwise", pages[0].question))]
+    words_of = finding or [nodes.Text(pages[0].question)]
     return nodes.paragraph("", "", *(part.deepcopy() for part in words_of), classes=["gg-tile-finding"])
 
 
