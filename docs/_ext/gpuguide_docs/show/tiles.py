@@ -223,8 +223,10 @@ class AllFindingsDirective(_PagesDirective):
         listed = nodes.bullet_list("", bullet="*")
         listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
         title = self._title(page.docname, page.title)
-        checked = fold("What was checked", listed)
-        return [nodes.container("", title, self._quote("finding", [page]), checked, classes=["gg-found"])]
+        # The finding is a sentence of the lead, which may need the advice before it.
+        advice = nodes.paragraph("", page.advice, classes=["gg-tile-finding"])
+        parts = [title, advice, self._quote("finding", [page]), fold("What was checked", listed)]
+        return [nodes.container("", *parts, classes=["gg-found"])]
 
 
 class RememberDirective(SphinxDirective):
