@@ -17,8 +17,7 @@ How do CuPy, Numba, PyTorch and JAX work on one array without a copy?
 #     from gpuguide.charts.shapes import plot_bars
 #
 #     ways = ["through_torch", "through_pinned", "through_pageable"]
-#     ax = plot_bars(results, ways, at=2**25)
-#     ax.figure.set_size_inches(6.4, 2.0)
+#     plot_bars(results, ways, at=2**25)
 
 # %%
 # Numba: launch kernels on CuPy's arrays

@@ -192,39 +192,17 @@ print("NumPy:   ", np.pi)
 # .. headline:: A direct copy is many times as fast as one through the host
 
 # draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import CUPY, INK, MUTED, describe, style
+from gpuguide.charts.shapes import plot_values
+from gpuguide.charts.style import CUPY
 
 ways = {
-    "direct": "directly: x.copy()",
-    "staged": "the same without peer access",
-    "pinned": "through pinned memory of the host",
-    "pageable": "through pageable memory of the host",
+    "directly: x.copy()": "direct",
+    "the same without peer access": "staged",
+    "through pinned memory of the host": "pinned",
+    "through pageable memory of the host": "pageable",
 }
-most = facts["direct"].value
-with style():
-    ax = plt.subplots(figsize=(6.4, 2.7))[1]
-    for row, (name, words) in enumerate(ways.items()):
-        ax.barh(
-            row,
-            facts[name].value,
-            color="none",
-            edgecolor=CUPY,
-            hatch="////",
-            height=0.46,
-        )
-        ax.text(0, row - 0.3, words, va="bottom", color=INK, fontsize=11)
-        at = facts[name].value + 0.02 * most
-        ax.text(at, row, facts[name].shown, va="center", color=INK, weight="bold")
-    below = len(ways) - 0.5
-    ax.text(0, below, "longer is better", va="top", color=MUTED, fontsize=11)
-    ax.set(xlim=(0, 1.3 * most), ylim=(len(ways) - 0.1, -0.75))
-    ax.axis("off")
-    shown = "; ".join(f"{words}: {facts[name].shown}" for name, words in ways.items())
-    describe(
-        ax, f"Bars of the speed of copies of 1 GiB from one GPU to another. {shown}."
-    )
+speeds = {words: facts[name] for words, name in ways.items()}
+_ = plot_values(speeds, "speed of copies of 1 GiB from one GPU to another", colour=CUPY)
 
 # %%
 # .. dropdown:: What the link can carry
@@ -366,8 +344,7 @@ print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 # draw
 from gpuguide.charts.shapes import plot_bars
 
-ax = plot_bars(sums, ["nccl", "copies"], at=2**28)
-ax.figure.set_size_inches(6.4, 1.6)
+_ = plot_bars(sums, ["nccl", "copies"], at=2**28)
 
 # %%
 # .. dropdown:: How near NCCL comes to what the links carry

@@ -15,8 +15,7 @@ How does work reach GPUs on several hosts, and what does Dask cost?
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     ax = plot_bars(results, ["in_one_process", "dask", "dask_16"], at=2**35)
-#     ax.figure.set_size_inches(6.4, 2.2)
+#     plot_bars(results, ["in_one_process", "dask", "dask_16"], at=2**35)
 
 # %%
 # Start a worker for each GPU of this machine

@@ -16,8 +16,7 @@ What has to change in a NumPy program, and what does not work?
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     ax = plot_bars(convolve, ["numpy", "numpy_threads", "cupy"], at=2048**2)
-#     ax.figure.set_size_inches(7.2, 2.6)
+#     plot_bars(convolve, ["numpy", "numpy_threads", "cupy"], at=2048**2)
 
 # %%
 # Two lines change

@@ -16,8 +16,7 @@ Which generator should you take on the GPU, and how fast is it?
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     ax = plot_bars(results, ["numpy_threads", "cupy_random", "xorwow"], at=5 * 10**7)
-#     ax.figure.set_size_inches(7.2, 2.6)
+#     plot_bars(results, ["numpy_threads", "cupy_random", "xorwow"], at=5 * 10**7)
 
 # %%
 # default_rng: NumPy's interface, other numbers

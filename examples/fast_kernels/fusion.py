@@ -14,28 +14,16 @@ How do you keep an expression of arrays from going through memory again and agai
 #
 # .. drawn:: fusion
 #
-#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.shapes import plot_values
+#     from gpuguide.charts.style import CUPY
 #
-#     from gpuguide.charts.style import CUPY, describe, style
-#
-#     named = {
+#     times = {
 #         "(x - y) * (x - y)": results.time("three_steps", 10**8),
 #         "d = x - y; d * d": results.time("two_steps", 10**8),
 #         "fused": results.time("fused", 10**8),
 #         "only x - y": difference.time("subtract", 10**8),
 #     }
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
-#         for row, (label, time) in enumerate(named.items()):
-#             hollow = {"facecolor": "none", "edgecolor": CUPY} if "only" in label else {"color": CUPY}
-#             ax.barh(row, time.value, 0.6, **hollow)
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(4), list(named))
-#         ax.set(xlim=(0, 1.25 * max(time.value for time in named.values())), xticks=[], ylim=(3.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in named.items())
-#         describe(ax, f"Time of the squared difference of 10**8 numbers. {words}.")
+#     plot_values(times, "time of the squared difference of 10**8 numbers", colour=CUPY)
 
 # %%
 # One decorator: cp.fuse

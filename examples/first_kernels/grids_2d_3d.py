@@ -15,26 +15,14 @@ Which axis of an array should threadIdx.x walk along?
 #
 # .. drawn:: grids_2d_3d
 #
-#    import matplotlib.pyplot as plt
-#
-#    from gpuguide.charts.style import INK, KERNEL, describe, style
+#    from gpuguide.charts.shapes import plot_values
 #
 #    bars = {
 #        "threadIdx.x along the rows": "fast_32x8",
 #        "threadIdx.x down the columns": "slow_32x8",
 #    }
 #    times = {label: results.time(name, 16384**2) for label, name in bars.items()}
-#    longest = max(time.value for time in times.values())
-#    with style():
-#        ax = plt.subplots(figsize=(7.2, 1.5))[1]
-#        for row, (label, time) in enumerate(times.items()):
-#            ax.barh(row, time.value, height=0.42, color=KERNEL)
-#            ax.text(0, row - 0.28, label, va="bottom", color=INK)
-#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#        ax.set(xlim=(0, 1.2 * longest), ylim=(1.4, -0.8))
-#        ax.axis("off")
-#        words = "; ".join(f"{label} {time}" for label, time in times.items())
-#        describe(ax, f"Bars of the time for a matrix of 16 384 by 16 384. {words}.")
+#    plot_values(times, "time for a matrix of 16 384 by 16 384")
 
 # %%
 # cuda.grid(2) returns x first

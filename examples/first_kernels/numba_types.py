@@ -13,24 +13,15 @@ Why does a kernel on float32 arrays compute in float64, and how do you stop it?
 #
 # .. drawn:: numba_types
 #
-#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.shapes import plot_values
 #
-#     from gpuguide.charts.style import KERNEL, describe, style
-#
-#     names = ("python_floats", "rounded_steps", "float32_only")
-#     labels = ("Python floats", "each step rounded", "float32 constants")
-#     times = [results.time(name, 2**26) for name in names]
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.7))[1]
-#         for row, time in enumerate(times):
-#             ax.barh(row, time.value, 0.6, color=KERNEL)
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(3), labels)
-#         ax.set(xlim=(0, 1.25 * times[1].value), xticks=[], ylim=(2.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in zip(labels, times, strict=True))
-#         describe(ax, f"Time of three kernels for 2**26 patients. {words}.")
+#     names = {
+#         "Python floats": "python_floats",
+#         "each step rounded": "rounded_steps",
+#         "float32 constants": "float32_only",
+#     }
+#     times = {label: results.time(name, 2**26) for label, name in names.items()}
+#     plot_values(times, "time of three kernels for 2**26 patients")
 
 # %%
 # The wider type wins

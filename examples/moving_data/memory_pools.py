@@ -280,8 +280,7 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 # draw
 from gpuguide.charts.shapes import plot_bars
 
-ax = plot_bars(arithmetic, ["new_arrays", "in_place", "one_kernel"], at=2**25)
-ax.figure.set_size_inches(6.4, 2.2)
+_ = plot_bars(arithmetic, ["new_arrays", "in_place", "one_kernel"], at=2**25)
 
 # %%
 # In NumPy, working in place saves time as well: on one thread, the same numbers take

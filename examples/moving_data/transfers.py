@@ -14,24 +14,12 @@ How do large arrays get to the GPU and back quickly?
 #
 # .. drawn:: transfers
 #
-#     import matplotlib.pyplot as plt
-#     from gpuguide.charts.style import CUPY, describe, style
+#     from gpuguide.charts.shapes import plot_values
+#     from gpuguide.charts.style import CUPY
 #
 #     names = {"cp.asarray(x_host)": "asarray", "x.set(x_pinned)": "pinned"}
 #     times = {label: results.time(name, 2**28) for label, name in names.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.2))[1]
-#         for row, time in enumerate(times.values()):
-#             ax.barh(row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////")
-#             at = (time.value, row)
-#             ax.annotate(str(time), at, (6, 0), textcoords="offset points", va="center", weight="bold")
-#         ax.set_yticks(range(len(times)), list(times))
-#         ax.invert_yaxis()
-#         ax.set(xticks=(), xlim=(0, 1.2 * max(time.value for time in times.values())))
-#         ax.spines["bottom"].set_visible(False)
-#         ax.grid(visible=False)
-#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
-#         describe(ax, f"Bars of the time that 256 MiB take to the GPU. {words}.")
+#     plot_values(times, "time to copy 256 MiB to the GPU", colour=CUPY)
 
 # %%
 # Copy with asarray, set, get and asnumpy
@@ -172,8 +160,8 @@ gg.claim(product, "cupy", faster_than="numpy_threads", at=4096, by=5)
 # .. headline:: A new array for each copy back costs most of the time
 
 # draw
-import matplotlib.pyplot as plt
-from gpuguide.charts.style import CUPY, describe, style
+from gpuguide.charts.shapes import plot_values
+from gpuguide.charts.style import CUPY
 
 names = {
     "x.get()": "into_new",
@@ -181,23 +169,7 @@ names = {
     "x.get(out=y_pinned)": "into_pinned",
 }
 times = {label: to_host.time(name, 2**28) for label, name in names.items()}
-with style():
-    ax = plt.subplots(figsize=(7.2, 1.6))[1]
-    for row, time in enumerate(times.values()):
-        ax.barh(
-            row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////"
-        )
-        at = (time.value, row)
-        ax.annotate(
-            str(time), at, (6, 0), textcoords="offset points", va="center", weight="bold"
-        )
-    ax.set_yticks(range(len(times)), list(times))
-    ax.invert_yaxis()
-    ax.set(xticks=(), xlim=(0, 1.2 * max(time.value for time in times.values())))
-    ax.spines["bottom"].set_visible(False)
-    ax.grid(visible=False)
-    words = "; ".join(f"{label}: {time}" for label, time in times.items())
-    describe(ax, f"Bars of the time that 256 MiB take to the host. {words}.")
+_ = plot_values(times, "time to copy 256 MiB to the host", colour=CUPY)
 
 # %%
 # A new array is slow because the operating system hands out its memory only as it is first written, page by

@@ -217,7 +217,7 @@ print(out_pinned[:3])
 from gpuguide.charts.shapes import plot_bars
 
 variants = ["cpu_threads", "gpu_threads", "with_copies_pinned", "with_copies"]
-plot_bars(results, variants, at=10**8).figure.set_size_inches(7.2, 2.8)
+_ = plot_bars(results, variants, at=10**8)
 
 # %%
 # For a single formula the trip does not pay, though with pinned copies the race is close. But the trip costs

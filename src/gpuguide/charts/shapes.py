@@ -16,7 +16,7 @@ from gpuguide.charts.marks import (
     time_axis,
     timed_words,
 )
-from gpuguide.charts.style import CUPY, INK, MUTED, SERIES, describe, style
+from gpuguide.charts.style import CUPY, INK, KERNEL, MUTED, SERIES, describe, style
 from gpuguide.charts.things import Look, is_copy_words, looks_of, thing_in_words
 from gpuguide.errors import ArgumentError
 from gpuguide.results.records import Fact
@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot_ratios", "plot_samples"]
+__all__ = [
+    "plot_bars",
+    "plot_decomposition",
+    "plot_dots",
+    "plot_heatmap",
+    "plot_ratios",
+    "plot_samples",
+    "plot_values",
+]
 
 # Inches. No wider than a chart for a phone, so that it has no other form there.
 _TILE_WIDTH = 3.6
@@ -112,27 +120,25 @@ def plot_bars(
 
     A line below says whether a longer bar is better: bars of a time are better the shorter they are.
     """
-    import matplotlib.pyplot as plt
-
-    values = {results.variant(name): results.quantity(name, at, quantity) for name in variants}
-    whole = 1.0 if quantity.endswith("share") else max(value.value for value in values.values())
-    is_time = all(value.unit == "s" for value in values.values())
-    better = "shorter is better" if is_time else "longer is better"
     looks = looks_of(results, list(variants), apart=False)  # each bar has its name
-    with style():
-        size = (_TILE_WIDTH, 0.4 + 0.62 * len(values)) if tile else (7.2, 0.4 + 0.6 * len(values))
-        ax = plt.subplots(figsize=size)[1]
-        for row, (info, value) in enumerate(values.items()):
-            ax.barh(row, value.value, height=0.46, **looks[info.name].bar())
-            ax.text(0, row - 0.3, info.label, va="bottom", color=INK, fontsize=11)
-            ax.text(1.02 * whole, row, str(value), va="center", color=INK, fontsize=13, weight="bold")
-        ax.text(0, len(values) - 0.6, better, va="top", color=MUTED, fontsize=10)
-        ax.set(xlim=(0, 1.35 * whole), ylim=(len(values) - 0.25, -0.75))
-        ax.axis("off")
-        words = "; ".join(f"{info.label}: {value}" for info, value in values.items())
-        what = f"{quantity} at {size_words(at)} {results.size_name}"
-        describe(ax, f"Bars of the {what}; {better}. {words}.")
-    return ax
+    bars = [
+        (results.variant(name).label, results.quantity(name, at, quantity), looks[name]) for name in variants
+    ]
+    what = f"{quantity} at {size_words(at)} {results.size_name}"
+    return _draw_bars(bars, what, tile=tile, is_share=quantity.endswith("share"))
+
+
+def plot_values(values: Mapping[str, Quantity | Fact], what: str, *, colour: str = KERNEL) -> Axes:
+    """Draw a few values as bars, with the label above each, as `plot_bars` does.
+
+    A bar has the colour of what its label names, else `colour`. Where its label or `what` speaks of copies,
+    it is hatched.
+    """
+    bars = [
+        (label, value, Look(thing_in_words(label) or colour, hatched=is_copy_words(f"{label}, {what}")))
+        for label, value in values.items()
+    ]
+    return _draw_bars(bars, what)
 
 
 def plot_decomposition(
@@ -361,6 +367,36 @@ def _looks_of_parts(parts: Sequence[str]) -> dict[str, Look]:
     """Give the look of each part of a time: copies hatched, others in colours that stand for no thing."""
     own = iter(_PARTS * (1 + len(parts) // len(_PARTS)))
     return {part: Look(CUPY, hatched=True) if is_copy_words(part) else Look(next(own)) for part in parts}
+
+
+def _draw_bars(
+    bars: Sequence[tuple[str, Quantity | Fact, Look]],
+    what: str,
+    *,
+    tile: bool = False,
+    is_share: bool = False,
+) -> Axes:
+    """Draw bars with a name above and the value at the end of each, and say below which are better."""
+    import matplotlib.pyplot as plt
+
+    longest = 1.0 if is_share else max(float(value.value) for _, value, _ in bars)
+    better = "shorter is better" if all(value.unit == "s" for _, value, _ in bars) else "longer is better"
+    words = []
+    with style():
+        size = (_TILE_WIDTH, 0.4 + 0.62 * len(bars)) if tile else (7.2, 0.4 + 0.55 * len(bars))
+        ax = plt.subplots(figsize=size)[1]
+        for row, (name, value, look) in enumerate(bars):
+            length, shown = float(value.value), value.shown if isinstance(value, Fact) else str(value)
+            ax.barh(row, length, height=0.42, **look.bar())
+            ax.text(0, row - 0.26, name, va="bottom", color=INK, fontsize=11)
+            end: dict[str, Any] = {"va": "center", "color": INK, "fontsize": 13, "weight": "bold"}
+            ax.text(length + 0.02 * longest, row, shown, **end)
+            words.append(f"{name}: {shown}")
+        ax.text(0, len(bars) - 0.6, better, va="top", color=MUTED, fontsize=10)
+        ax.set(xlim=(0, 1.35 * longest), ylim=(len(bars) - 0.25, -0.75))
+        ax.axis("off")
+        describe(ax, f"Bars of the {what}; {better}. {'; '.join(words)}.")
+    return ax
 
 
 def _seconds(value: float | Quantity | Fact) -> float:

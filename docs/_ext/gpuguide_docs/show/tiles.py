@@ -225,7 +225,8 @@ class AllFindingsDirective(_PagesDirective):
         title = self._title(page.docname, page.title)
         # The finding is a sentence of the lead, which may need the advice before it.
         advice = nodes.paragraph("", page.advice, classes=["gg-tile-finding"])
-        parts = [title, advice, self._quote("finding", [page]), fold("What was checked", listed)]
+        parts: list[nodes.Node] = [title, advice, self._quote("finding", [page])]
+        parts.append(fold("What was checked", listed))
         return [nodes.container("", *parts, classes=["gg-found"])]
 
 
