@@ -49,9 +49,7 @@ def count_eight(x, counts):
     b = cuda.threadIdx.x
     mine[b] = 0
     cuda.syncthreads()
-    loaded = cuda.local.array(
-        8, uint32
-    )  # in registers; without a sign, so no index is negative
+    loaded = cuda.local.array(8, uint32)  # in registers, and never negative
     i, step = cuda.grid(1), cuda.gridsize(1)
     while i + 7 * step < x.size:
         for j in range(8):
