@@ -19,22 +19,21 @@ How do many threads add to one place, and what does it cost?
 #     import matplotlib.pyplot as plt
 #     import numpy as np
 #
-#     from gpuguide.charts.marks import label_ends
-#     from gpuguide.charts.style import KERNEL, MUTED, describe, style
+#     from gpuguide.charts.style import KERNEL, NUMPY, describe, style
 #
 #     right, lost = arrays["right"], arrays["lost"]
-#     bins = np.arange(256)
 #     with style():
 #         ax = plt.subplots(figsize=(7.2, 3.0))[1]
-#         ax.fill_between(bins, right, 0.5, step="mid", color=MUTED, alpha=0.35, linewidth=0)
-#         ax.step(bins, np.maximum(lost, 0.5), where="mid", color=KERNEL)
+#         for counts, way, colour in ((right, "right", NUMPY), (lost, "with +=", KERNEL)):
+#             ax.step(range(256), np.maximum(counts, 0.5), where="mid", color=colour)
+#             label = f"{way}: {counts.sum():,} keys".replace(",", " ")
+#             place = {"textcoords": "offset points", "ha": "center", "weight": "bold"}
+#             ax.annotate(label, (128, counts[118:139].max()), (0, 6), color=colour, **place)
 #         ax.set_yscale("log")
-#         ax.set(xlim=(0, 255), ylim=(0.5, None), xlabel="bin", ylabel="keys counted")
-#         ends = [(255, right[-1], "right", MUTED), (255, lost[-1], "with +=", KERNEL)]
-#         label_ends(ax, ends)
-#         kept = 100 * lost.sum() / right.sum()
-#         words = f"Of {right.sum():,} keys, += counts {lost.sum():,}, which is {kept:.2g} %"
-#         describe(ax, f"Two histograms of the same keys, logarithmic. {words}.")
+#         ax.set(xlim=(0, 255), ylim=(0.5, 9 * right.max()), xlabel="bin")
+#         ax.set_ylabel("keys counted")
+#         words = f"Of {right.sum():,} keys, additions with += count {lost.sum():,}"
+#         describe(ax, f"Two histograms of the same keys, on a logarithmic axis. {words}.")
 
 # %%
 # One atomic addition for each key
@@ -85,9 +84,7 @@ lost = cp.zeros(256, dtype=cp.int32)
 without_atomics[(many.size + 255) // 256, 256](cp.asarray(many), lost)
 _ = gg.keep("lost", lost.get())
 _ = gg.keep("right", np.bincount(many, minlength=256))
-gg.fact(
-    "kept", float(lost.sum()) / many.size, unit="1", note="counts left without atomics"
-)
+gg.fact("counted", int(lost.sum()), unit="1", note="of 2**24 keys, without atomics")
 
 # %%
 
@@ -107,7 +104,11 @@ of_bytes = atomics.of_bytes.run()
 # kernel thread by thread, without a GPU, and finds what could go wrong:
 
 # wrong: the three steps of += can be interrupted
+from numba import config
+
 import gpuguide as gg
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba would warn of launches of few blocks
 
 
 @cuda.jit
@@ -134,6 +135,8 @@ print(gg.trace(plain_additions[1, 8], keys, cp.zeros(3, dtype=cp.int32)))
 #
 # .. rung:: count_shared
 
+from numba import int32
+
 multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
 # As many blocks as the GPU holds at once, or fewer.
 blocks = min(8 * multiprocessors, (x.size + 255) // 256)
@@ -156,6 +159,8 @@ print("as NumPy:", bool((counts.get() == np.bincount(x_host, minlength=256)).all
 # counts the first (:doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows why).
 #
 # .. rung:: count_eight
+
+from numba import uint32
 
 counts = cp.zeros(256, dtype=cp.int32)
 count_eight[blocks, 256](x, counts)

@@ -78,7 +78,7 @@ def neighbours_shared(x, out):
         out[i] = total
 
 
-x = cp.arange(1000, dtype=cp.float32) % 7
+x = cp.arange(32_768, dtype=cp.float32) % 7
 out = cp.empty_like(x)
 neighbours_shared[(x.size + BLOCK - 1) // BLOCK, BLOCK](x, out)
 print("GPU:  ", out[:5])
@@ -110,10 +110,20 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #
 # Without the barrier, a thread may read before another has written. There is no error, and the result is
 # often right, so a test run does not find this. ``gg.trace`` runs a kernel thread by thread, without a GPU,
-# and says which threads are in each other's way:
+# and says which threads are in each other's way. In the kernel above it finds nothing:
+
+from numba import config
+
+import gpuguide as gg
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba would warn of launches of few blocks
+trace = gg.trace(neighbours_shared[2, BLOCK], x[:300], out[:300])
+print("findings:", len(trace.findings))
+
+# %%
+# The same kernel without its barrier gets this verdict:
 
 # wrong: nothing makes the threads wait
-import gpuguide as gg
 
 
 @cuda.jit
@@ -133,12 +143,6 @@ def no_barrier(x, out):
 
 
 print(gg.trace(no_barrier[2, BLOCK], x[:300], out[:300]))
-
-# %%
-# With the barrier in its place, nothing is left to find:
-
-trace = gg.trace(neighbours_shared[2, BLOCK], x[:300], out[:300])
-print("findings:", len(trace.findings))
 
 # %%
 # Two rules follow. Every thread of the block must reach the barrier, so put it neither inside an ``if`` that
@@ -213,18 +217,25 @@ import numpy as np
 
 from gpuguide.charts.style import INK, describe
 
-figure, axes = plt.subplots(1, 2, figsize=(7.2, 3.6))
-for ax, width in zip(axes, (32, 33), strict=True):
+ax = plt.subplots(figsize=(7.2, 3.7))[1]
+marked = 5  # any column
+for left, width in ((0, 32), (36, 33)):
     banks = np.arange(32 * width).reshape(32, width) % 32
-    ax.imshow(banks, cmap="twilight", interpolation="none", aspect="equal")
-    ax.add_patch(plt.Rectangle((4.5, -0.5), 1, 32, fill=False, edgecolor=INK, lw=2))
-    n_banks = len(set(banks[:, 5]))
-    ax.set_title(f"{width} wide: {n_banks} bank{'s' * (n_banks > 1)} in a column")
-    ax.set(xticks=[], yticks=[])
-    ax.grid(visible=False)
-    describe(
-        ax, f"A tile {width} wide, coloured by bank; the marked column has {n_banks}."
+    ax.imshow(
+        banks, cmap="twilight", interpolation="none", extent=(left, left + width, 0, 32)
     )
+    ax.add_patch(
+        plt.Rectangle((left + marked, 0), 1, 32, fill=False, edgecolor=INK, lw=2)
+    )
+ax.set(xlim=(-0.5, 69.5), ylim=(-0.5, 32.5), yticks=(), frame_on=False)
+ax.set_xticks((16, 52.5), ("32 wide: the column has one bank", "33 wide: it has all 32"))
+ax.tick_params(length=0)
+ax.grid(visible=False)
+describe(
+    ax,
+    "Two tiles, coloured by bank. In the tile 32 wide, all elements of a column have the same colour. In the "
+    "tile 33 wide, the colours run diagonally, and a column has all 32.",
+)
 
 # %%
 # Each square is an element, and its colour is its bank. In the kernel, one number changes:
@@ -251,6 +262,8 @@ for ax, width in zip(axes, (32, 33), strict=True):
 # blocks at the edge look where the matrix ends.
 #
 # .. rung:: transpose_large
+
+from numba import uint32
 
 by_large_tile = (200 + 127) // 128, (300 + 63) // 64  # down the rows, along the columns
 transpose_large[by_large_tile, 512](a, turned)

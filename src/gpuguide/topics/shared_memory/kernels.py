@@ -25,7 +25,7 @@ def neighbours_shared(x, out):
     first = cuda.blockIdx.x * BLOCK - RADIUS  # near[0] is for this element
     for k in range(thread, WIDTH, BLOCK):
         j = first + k
-        near[k] = x[j] if j >= 0 and j < x.size else float32(0)
+        near[k] = x[j] if 0 <= j < x.size else float32(0)
     cuda.syncthreads()  # until all threads of the block are here
     i = cuda.grid(1)
     if i < x.size:
@@ -45,7 +45,7 @@ def transpose_naive(a, out):
 
 @cuda.jit
 def transpose_tile(a, out):
-    """Move tiles of 32 by 32 through shared memory, so that reads and writes both run along rows."""
+    """Move tiles through shared memory, so that reads and writes both run along rows."""
     tile = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     row0, col0 = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
@@ -96,7 +96,7 @@ def transpose_unsigned(a, out):
 
 @cuda.jit
 def transpose_large(a, out):
-    """512 threads move a tile of 128 by 64; only blocks at the edge look where the matrix ends."""
+    """Move tiles of 128 by 64; only blocks at the edge look where the matrix ends."""
     tile = cuda.shared.array((128, 65), float32)
     thread = uint32(cuda.threadIdx.x)
     # x counts down the rows: blocks that run together write neighbouring pieces of the result.

@@ -124,7 +124,11 @@ def transpose_threads(a, out):
 
 def matrix(n, dtype, rng, exact):
     # Counting up shows an element that ended up in the wrong place; float32 counts to 2**24.
-    values = (np.arange(n) % 2**24).astype(dtype) if exact else uniform(rng, n, dtype)
+    values = (
+        (np.arange(n, dtype=np.int32) % 2**24).astype(dtype)
+        if exact
+        else uniform(rng, n, dtype)
+    )
     return (values.reshape(matrix_shape(n)),)
 
 
