@@ -85,6 +85,8 @@ print("GPU:  ", out[:5])
 print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 
 # %%
+# Three things are new:
+#
 # - ``cuda.shared.array(WIDTH, float32)`` is one array for each block. Its size must be a constant.
 # - The loop deals the elements out, so that a block loads each of them once.
 # - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
