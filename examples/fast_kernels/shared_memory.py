@@ -183,7 +183,8 @@ print("as a.T:", bool((turned == a.T).all()))
 # %%
 # Memory is written in pieces of 32 bytes, and each write of a warp touches
 # :measured:`transpose[transpose_naive, 16384**2].counter(store_sectors_per_request)` of them, where four
-# would be enough. To write along the rows would only make the reads as slow.
+# would be enough. To write along the rows would only make the reads as slow. Blocks of 16 by 16 threads share
+# the damage between both, and take :measured:`transpose[transpose_square_blocks, 16384**2].time`.
 
 # %%
 # A tile in shared memory turns the matrix

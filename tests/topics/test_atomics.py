@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import gpuguide as gg
+from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.atomics import kernels
+from kernel_emulator import as_ctypes, build, needs_host_compiler
 
 LENGTHS = (0, 1, 31, 32, 33, 255, 256, 257, 1009, 5003)
 DRAWS = {
@@ -41,3 +45,23 @@ def test_without_atomics_the_tracer_sees_the_race() -> None:
     x, counts = np.full(64, 3, np.int32), np.zeros(256, np.int32)
     (finding, *_) = gg.trace(kernels.without_atomics[2, 32], x, counts).findings
     assert (finding.kind, finding.array, finding.element) == ("race", "counts", (3,))
+
+
+@needs_host_compiler()
+def test_the_kernel_in_cuda_cpp_loses_no_count(tmp_path: Path) -> None:
+    source = "struct int4 { int x, y, z, w; };" + kernels.count_source
+    library = build(source, {"count": "const int* x, int* counts, long long n"}, tmp_path)
+    for n in LENGTHS:
+        x = np.random.default_rng(n).integers(0, 256, n).astype(np.int32)
+        counts = np.zeros(256, np.int32)
+        assert library.run_count(2, 1024, *map(as_ctypes, (x, counts, np.int64(n)))) == 0
+        assert (counts == np.bincount(x, minlength=256)).all()
+
+
+@needs_compilers()
+def test_the_keys_of_a_thread_stay_in_registers() -> None:
+    from numba import int32, uint32
+
+    for kernel, keys in ((kernels.count_eight, int32[::1]), (kernels.count_bytes, uint32[::1])):
+        facts = numba_facts(kernel, (keys, int32[::1]))
+        assert (facts.stack_bytes, facts.count("ld.local")) == (0, 0)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gpuguide as gg
+from compile_lane import needs_compilers, raw_facts
 from gpuguide.topics.shared_memory import kernels
+from kernel_emulator import as_ctypes, build, needs_host_compiler
 
 Launch = tuple[tuple[int, int], int | tuple[int, int]]
 
@@ -49,3 +52,25 @@ def test_the_spare_column_avoids_the_bank_conflicts() -> None:
     """All 32 threads want one bank without it, and none waits for another with it."""
     conflicts = {name: traced(name, 64, 64).counts.bank_conflicts for name in GRIDS}
     assert conflicts == {"tile": 32, "padded": 1, "unsigned": 1, "large": 1, "aligned": 1}
+
+
+@needs_host_compiler()
+def test_the_kernel_in_cuda_cpp_is_right_at_every_edge(tmp_path: Path) -> None:
+    """On the CPU, where the blocks have one dimension."""
+    in_line = "blockIdx.x % down * T, col0 = blockIdx.x / down * T"
+    source = kernels.transpose_source.replace("blockIdx.x * T, col0 = blockIdx.y * T", in_line)
+    source = source.replace("const int x", "const int down = (rows + T - 1) / T, x")
+    library = build(source, {"transpose": "const float* a, float* out, int rows, int cols"}, tmp_path)
+    for rows, cols in ((1, 1), (33, 31), (64, 64), (7, 257), (193, 130)):
+        a = np.arange(rows * cols, dtype=np.float32).reshape(rows, cols)
+        out = np.full((cols, rows), -1, np.float32)
+        blocks = up(rows, 64) * up(cols, 64)
+        arguments = a, out, np.int32(rows), np.int32(cols)
+        assert library.run_transpose(blocks, 512, *map(as_ctypes, arguments)) == 0
+        assert (out == a.T).all()
+
+
+@needs_compilers()
+def test_the_kernel_in_cuda_cpp_keeps_its_numbers_in_registers() -> None:
+    facts = raw_facts(kernels.transpose_source, "transpose")
+    assert (facts.spills, facts.stack_bytes, facts.registers <= 64) == (0, 0, True)

@@ -148,12 +148,12 @@ def transpose_aligned(a, out):
 
 
 transpose_source = r"""
-const int T = 64, H = 8;  // 64 by 8 threads move a tile of 64 by 64
+const int T = 64, H = 8;  // 512 threads move a tile of 64 by 64, eight rows at a time
 
 extern "C" __global__ __launch_bounds__(T * H)
 void transpose(const float* a, float* out, int rows, int cols) {
     __shared__ float tile[T][T + 1];
-    const int x = threadIdx.x, y = threadIdx.y;
+    const int x = threadIdx.x % T, y = threadIdx.x / T;
     const int row0 = blockIdx.x * T, col0 = blockIdx.y * T;  // x down the rows
     const float* from = a + (size_t)(row0 + y) * cols + col0 + x;
     float* to = out + (size_t)(col0 + y) * rows + row0 + x;
