@@ -111,6 +111,20 @@ _NO_WARNING = {
     "from numba import cuda\n": "from numba import config, cuda\nconfig.CUDA_LOW_OCCUPANCY_WARNINGS = 0\n"
 }
 
+_TRANSPOSED = """
+assert (turned == a.T).all()
+turned[:] = -1
+"""
+_TILES = {
+    "np.convolve": "assert (out.get() == np.convolve(x.get(), np.ones(33), mode='same')).all()",
+    **_each(_TRANSPOSED, "transpose_naive", "transpose_tile", "transpose_large"),
+}
+_COUNTED = """
+assert (counts.get() == np.bincount(x_host, minlength=256)).all()
+counts[:] = 0
+"""
+_COUNTS = _each(_COUNTED, "count_global[", "count_shared", "count_eight")
+
 _POLYNOMIAL = {
     "cpu_threads": "assert np.allclose(out_host, polynomial(x_host))",
     "gpu_threads": "assert np.allclose(out_device.get(), polynomial(x_host))\nout_device[:] = 0",
@@ -245,6 +259,8 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "numpy_to_cupy": OtherSizes(
         {"1_000_000": "1_003", "(1024, 1024)": "(33, 20)", "(100_000, 100)": "(33, 20)"}, {"": _AS_NUMPY}
     ),
+    "shared_memory": OtherSizes({"32_768": "1_003", "200": "67", "300": "131"}, _TILES),
+    "atomics": OtherSizes({"2**16": "5_003"}, _COUNTS),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),

@@ -114,6 +114,7 @@ ORDER: tuple[str, ...] = (
     "divergence",
     "histogram",
     "barrier",
+    "find_the_bug",
     "block_reduction",
     "prefix_sum",
     "dot",

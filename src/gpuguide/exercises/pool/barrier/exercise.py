@@ -22,7 +22,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=15,
     teaches="A barrier separates reading from writing, and every thread of the block must reach it.",
-    pages=("segmented_sieve", "how_a_gpu_works"),
+    pages=("shared_memory", "segmented_sieve"),
     tags=("barrier", "block", "race"),
     launches=launches,
     limits=Limits(loop_turns=2),

@@ -26,7 +26,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=15,
     teaches="Where many threads add to one place, only an atomic addition loses nothing.",
-    pages=("kernel_families", "how_a_gpu_works"),
+    pages=("atomics", "how_a_gpu_works"),
     tags=("atomics", "race"),
     launches=launches,
     limits=Limits(reads_per_element=1, loop_turns=100),

@@ -32,7 +32,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=30,
     teaches="A tile in shared memory makes scattered accesses coalesced, if it avoids bank conflicts.",
-    pages=("grids_2d_3d", "how_a_gpu_works"),
+    pages=("shared_memory", "grids_2d_3d"),
     tags=("shared memory", "coalesced access", "bank conflict"),
     launches=launches,
     limits=Limits(sectors_per_request=5, bank_conflicts=1, loop_turns=2),

@@ -1,0 +1,309 @@
+"""
+Atomics: count without losing any
+=================================
+
+How do many threads add to one place, and what does it cost?
+"""
+# %%
+# Where several threads add to one number, use ``cuda.atomic.add``: ``+=`` loses most of the additions. If
+# there are few such numbers, as in a histogram, let each block count into a copy in shared memory and add
+# that to the result once. For 2\ :sup:`28` keys in 256 bins this takes
+# :measured:`counts[count_eight, 2**28].time`, atomics in global memory take
+# :measured:`counts[count_global, 2**28].time`, and ``cp.bincount`` takes
+# :measured:`counts[cupy_bincount, 2**28].time`.
+#
+# .. headline:: Without atomics, most of the counts are lost
+#
+# .. drawn:: atomics
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#
+#     from gpuguide.charts.style import KERNEL, NUMPY, describe, style
+#
+#     right, lost = arrays["right"], arrays["lost"]
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 3.0))[1]
+#         for counts, way, colour in ((right, "right", NUMPY), (lost, "with +=", KERNEL)):
+#             ax.step(range(256), np.maximum(counts, 0.5), where="mid", color=colour)
+#             label = f"{way}: {counts.sum():,} keys".replace(",", " ")
+#             place = {"textcoords": "offset points", "ha": "center", "weight": "bold"}
+#             ax.annotate(label, (128, counts[118:139].max()), (0, 6), color=colour, **place)
+#         ax.set_yscale("log")
+#         ax.set(xlim=(0, 255), ylim=(0.5, 9 * right.max()), xlabel="bin")
+#         ax.set_ylabel("keys counted")
+#         words = f"Of {right.sum():,} keys, additions with += count {lost.sum():,}"
+#         describe(ax, f"Two histograms of the same keys, on a logarithmic axis. {words}.")
+
+# %%
+# One atomic addition for each key
+# --------------------------------
+#
+# ``counts[b] += 1`` is three steps: read, add, write. If two threads read the same number before either has
+# written, both write the same sum, and one of the two additions is lost. An *atomic* operation does all three
+# steps at once, and nobody can come in between.
+
+import cupy as cp
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def count_global(x, counts):
+    """Each thread adds one to a count in global memory, in a step that nobody can interrupt."""
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(counts, x[i], 1)
+
+
+x_host = np.random.default_rng(0).normal(128, 24, 2**16).clip(0, 255).astype(np.int32)
+x = cp.asarray(x_host)
+counts = cp.zeros(256, dtype=cp.int32)
+count_global[(x.size + 255) // 256, 256](x, counts)
+print("GPU:  ", counts[126:131], "all:", counts.sum())
+print("NumPy:", np.bincount(x_host, minlength=256)[126:131], "all:", x_host.size)
+
+# %%
+# The counts must be zero at first: a launch adds to what is there. For whole numbers the result is the same
+# every time. The sum of floats depends on the order of the additions, which differs from launch to launch, so
+# its last digits differ, too.
+#
+# .. try-it::
+#
+#    Launch the kernel twice before you print: every count doubles. Then write ``cp.empty`` for ``cp.zeros``:
+#    the counts begin with whatever stood in that memory.
+
+# %%
+
+# record: What is lost without atomics: 2**24 keys, most of them in the middle
+import gpuguide as gg
+from gpuguide.topics.atomics.kernels import count_eight, count_shared, without_atomics
+
+many = np.random.default_rng(1).normal(128, 24, 2**24).clip(0, 255).astype(np.int32)
+lost = cp.zeros(256, dtype=cp.int32)
+without_atomics[(many.size + 255) // 256, 256](cp.asarray(many), lost)
+_ = gg.keep("lost", lost.get())
+_ = gg.keep("right", np.bincount(many, minlength=256))
+gg.fact("counted", int(lost.sum()), unit="1", note="of 2**24 keys, without atomics")
+
+# %%
+
+# record: The studies: keys spread evenly, nearly all in one bin, and bytes, every count checked
+from gpuguide.topics.atomics import study as atomics
+
+results = atomics.counts.run()
+hot = atomics.hot.run()
+of_bytes = atomics.of_bytes.run()
+
+# %%
+# What goes wrong: plain additions
+# --------------------------------
+#
+# The chart at the top was counted with ``counts[x[i]] += 1``: of 16 777 216 keys, :measured:`counted` were
+# counted. With few keys the result may even be right, so do not rely on a test run. ``gg.trace`` runs a
+# kernel thread by thread, without a GPU, and finds what could go wrong:
+
+# wrong: the three steps of += can be interrupted
+from numba import config
+
+import gpuguide as gg
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba would warn of launches of few blocks
+
+
+@cuda.jit
+def plain_additions(x, counts):
+    i = cuda.grid(1)
+    if i < x.size:
+        counts[x[i]] += 1
+
+
+keys = cp.array([2, 0, 1, 2, 2, 0], dtype=cp.int32)
+print(gg.trace(plain_additions[1, 8], keys, cp.zeros(3, dtype=cp.int32)))
+
+# %%
+# Neither an ``if`` nor a barrier nor another look at the number cures this. Either one thread alone writes to
+# a place, or the addition is atomic. Numba has ``cuda.atomic.max``, ``min``, ``exch`` and ``cas`` as well.
+
+# %%
+# A copy per block, in shared memory
+# ----------------------------------
+#
+# All atomics on one address wait for one another, wherever on the GPU they come from. In
+# :term:`shared memory` only the threads of one block meet. So each block gets 256 counts of its own, goes
+# through its part of the keys, and adds its counts to the result at the end.
+#
+# .. rung:: count_shared
+
+from numba import int32
+
+multiprocessors = cp.cuda.Device().attributes["MultiProcessorCount"]
+# As many blocks as the GPU holds at once, or fewer.
+blocks = min(8 * multiprocessors, (x.size + 255) // 256)
+counts = cp.zeros(256, dtype=cp.int32)
+count_shared[blocks, 256](x, counts)
+print("as NumPy:", bool((counts.get() == np.bincount(x_host, minlength=256)).all()))
+
+# %%
+# This is :measured:`counts[count_shared, 2**28].speedup(count_global)` as fast. Two things matter. Both
+# barriers are needed: no thread may count before all counts are zero, nor add up before all have counted. And
+# each block must go through many keys: with one key per thread, a block has as many counts to add at the end
+# as it had keys, and the kernel takes :measured:`counts[short_blocks, 2**28].time` instead of
+# :measured:`counts[count_shared, 2**28].time`. :evidence:`variant short_blocks`
+
+# %%
+# Eight keys on their way
+# -----------------------
+#
+# Now the memory decides, as long as enough bytes are on their way. Let each thread load eight keys before it
+# counts the first (:doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows why).
+#
+# .. rung:: count_eight
+
+from numba import uint32
+
+counts = cp.zeros(256, dtype=cp.int32)
+count_eight[blocks, 256](x, counts)
+print("as NumPy:", bool((counts.get() == np.bincount(x_host, minlength=256)).all()))
+
+# %%
+# The kernel reads at :measured:`counts[count_eight, 2**28].share` of the speed of the memory, and a RawKernel
+# that loads 16 bytes at a time at :measured:`counts[cpp, 2**28].share`.
+#
+# .. kernel:: gpuguide.topics.atomics.kernels
+#    :names: count_source
+#    :fold: The same in CUDA C++
+#
+# .. headline:: One copy per block beats CuPy's functions, too
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import CUPY, KERNEL, describe
+
+names = {
+    "cp.bincount": "cupy_bincount",
+    "cp.histogram": "cupy_histogram",
+    "a copy per block": "count_shared",
+    "eight keys at a time": "count_eight",
+}
+times = {label: results.time(name, 2**28) for label, name in names.items()}
+ax = plt.subplots(figsize=(7.2, 2.0))[1]
+for row, time in enumerate(times.values()):
+    ax.barh(row, time.value, 0.6, color=KERNEL if row > 1 else CUPY)
+    ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+ax.set_yticks(range(4), list(times))
+longest = max(time.value for time in times.values())
+ax.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(3.5, -0.5))
+ax.grid(visible=False)
+ax.spines["bottom"].set_visible(False)
+words = "; ".join(f"{label} {time}" for label, time in times.items())
+describe(ax, f"Time to count 2**28 keys of four bytes in 256 bins. {words}.")
+
+# %%
+
+# draw
+gg.claim(results, "count_eight", share_at_least=0.8, at=2**28)
+gg.claim(results, "cpp", share_at_least=0.85, at=2**28)
+gg.claim(results, "count_shared", faster_than="count_global", at=2**28, by=50)
+gg.claim(results, "count_eight", faster_than="count_shared", at=2**28, by=1.3)
+gg.claim(
+    results,
+    "count_eight",
+    faster_than=("cupy_bincount", "cupy_histogram"),
+    at=2**28,
+    by=5,
+)
+gg.claim(hot, "count_eight", faster_than="count_global", at=2**28, by=300)
+gg.claim(hot, "count_eight", share_at_least=0.8, at=2**28)
+gg.claim(of_bytes, "count_bytes", faster_than="bincount_of_bytes", at=2**28, by=5)
+
+# %%
+# What one hot bin costs
+# ----------------------
+#
+# Real keys are rarely spread evenly: pixels are black, words are "the". If 999 of 1000 keys fall into one
+# bin, all threads queue at one address.
+#
+# .. list-table:: 2\ :sup:`28` keys in 256 bins
+#    :header-rows: 1
+#
+#    * - keys
+#      - global memory
+#      - a copy per block
+#      - cp.bincount
+#    * - spread evenly
+#      - :measured:`counts[count_global, 2**28].time`
+#      - :measured:`counts[count_eight, 2**28].time`
+#      - :measured:`counts[cupy_bincount, 2**28].time`
+#    * - 999 of 1000 in one bin
+#      - :measured:`hot[count_global, 2**28].time`
+#      - :measured:`hot[count_eight, 2**28].time`
+#      - :measured:`hot[cupy_bincount, 2**28].time`
+#
+# In shared memory this GPU does not mind. We think that it adds up equal addresses of a warp before it goes
+# to the memory, which it can do when all threads add the same constant. :evidence:`opinion`
+#
+# .. dropdown:: Keys of one byte
+#
+#    Four bytes come in the time of one ``int32`` key, so the atomics become the limit. With four words per
+#    thread and four bytes in each, 2\ :sup:`28` bytes take :measured:`of_bytes[count_bytes, 2**28].time`, and
+#    ``cp.bincount`` takes :measured:`of_bytes[bincount_of_bytes, 2**28].time`. Hand the kernel
+#    ``x.view(np.uint32)``, and make the length a multiple of four.
+#
+#    .. kernel:: gpuguide.topics.atomics.kernels
+#       :names: count_bytes
+
+# %%
+# When a histogram should be CuPy's, or the CPU's
+# -----------------------------------------------
+#
+# - **It is counted once.** ``cp.bincount`` needs one line, and with its
+#   :measured:`counts[cupy_bincount, 2**28].time` it is still faster than the copy of these keys to the GPU.
+# - **The keys are on the CPU.** All its threads, each with a copy of its own, count 2\ :sup:`24` keys in
+#   :measured:`counts[cpu_threads, 2**24].time`, and ``np.bincount`` in
+#   :measured:`counts[numpy_bincount, 2**24].time`.
+# - **There are many bins.** The 48 KiB of shared memory that a block may have hold 12 288 counts of four
+#   bytes. Beyond that, count in global memory: keys that are spread over many bins seldom meet.
+
+# %%
+# .. results:: counts
+#
+# .. results:: hot
+#
+# .. results:: of_bytes
+
+# %%
+# .. remember::
+#
+#    - Where more than one thread may add to a place, write ``cuda.atomic.add(array, index, amount)``.
+#    - Count in shared memory, one copy per block, and add it to the result once: that is
+#      :measured:`counts[count_eight, 2**28].speedup(count_global)` as fast as atomics in global memory.
+#    - Set the counts to zero before each launch, and wait at a barrier before and after counting.
+
+# %%
+# Your turn: a histogram with a trap
+# ----------------------------------
+#
+# Some of the values have no bin. Let each thread take one value, and lose no count.
+#
+# .. exercise:: histogram
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "global memory": "count_global",
+    "CuPy": "cupy_bincount",
+    "shared memory": "count_eight",
+}
+times = {label: results.time(name, 2**28) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a histogram")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Which kind of kernel to write </gallery/fast_kernels/kernel_families>`, on what CuPy offers
+# besides. See also: :doc:`Shared memory: load once, read in any order </gallery/fast_kernels/shared_memory>`,
+# on barriers and banks.

@@ -1,0 +1,368 @@
+"""
+Shared memory: load once, read in any order
+===========================================
+
+What are shared memory and a barrier, and when do they make a kernel faster?
+"""
+# %%
+# Let the threads of a block copy what they need into shared memory, wait for one another, and then read it
+# there in whatever order suits the work. Through such a tile, a matrix of 2\ :sup:`28` numbers is transposed
+# in :measured:`transpose[transpose_large, 16384**2].time`. The plain kernel takes
+# :measured:`transpose[transpose_naive, 16384**2].time`, and CuPy
+# :measured:`transpose[transpose_cupy, 16384**2].time`.
+#
+# .. headline:: Through shared memory, a transpose is nearly as fast as a copy
+#
+# .. drawn:: shared_memory
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import CUPY, INK, KERNEL, describe, style
+#
+#     names = {
+#         "CuPy": "transpose_cupy",
+#         "plain kernel": "transpose_naive",
+#         "a tile": "transpose_tile",
+#         "+ spare column": "transpose_padded",
+#         "+ unsigned indices": "transpose_unsigned",
+#         "+ larger tile": "transpose_large",
+#     }
+#     times = {label: results.time(name, 16384**2) for label, name in names.items()}
+#     copy_s = 8 * 16384**2 / ceilings.get("copy").value
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.7))[1]
+#         for row, time in enumerate(times.values()):
+#             ax.barh(row, time.value, 0.6, color=KERNEL if row else CUPY)
+#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
+#         ax.axvline(copy_s, color=INK, linestyle="--", linewidth=1)
+#         ax.text(copy_s, -0.75, " a copy of the matrix", color=INK, va="bottom")
+#         ax.set_yticks(range(len(times)), list(times))
+#         longest = max(time.value for time in times.values())
+#         ax.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(len(times) - 0.5, -0.7))
+#         ax.grid(visible=False)
+#         ax.spines["bottom"].set_visible(False)
+#         words = "; ".join(f"{label} {time}" for label, time in times.items())
+#         describe(ax, f"Time to transpose 16 384 by 16 384 numbers. {words}.")
+
+# %%
+# A sum over neighbours
+# ---------------------
+#
+# Each thread of this kernel adds up an element and 16 on either side, so that every element is needed by 33
+# threads. The block fetches its 256 elements, and 16 more at both ends, into *shared memory*: a small, fast
+# memory on the multiprocessor, of which every block has a part of its own. Then its threads read from there.
+
+import cupy as cp
+import numpy as np
+from numba import cuda, float32
+
+RADIUS, BLOCK = 16, 256
+WIDTH = BLOCK + 2 * RADIUS  # a block's elements, and their neighbours on both sides
+
+
+@cuda.jit
+def neighbours_shared(x, out):
+    """Copy what the threads of a block need into shared memory once, and read it there."""
+    near = cuda.shared.array(WIDTH, float32)
+    thread = cuda.threadIdx.x
+    first = cuda.blockIdx.x * BLOCK - RADIUS  # near[0] is for this element
+    for k in range(thread, WIDTH, BLOCK):
+        j = first + k
+        near[k] = x[j] if 0 <= j < x.size else float32(0)
+    cuda.syncthreads()  # until all threads of the block are here
+    i = cuda.grid(1)
+    if i < x.size:
+        total = float32(0)
+        for k in range(2 * RADIUS + 1):
+            total += near[thread + k]  # mostly what other threads have written
+        out[i] = total
+
+
+x = cp.arange(32_768, dtype=cp.float32) % 7
+out = cp.empty_like(x)
+neighbours_shared[(x.size + BLOCK - 1) // BLOCK, BLOCK](x, out)
+print("GPU:  ", out[:5])
+print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
+
+# %%
+# Three things are new:
+#
+# - ``cuda.shared.array(WIDTH, float32)`` is one array for each block. Its size must be a constant.
+# - The loop deals the elements out, so that a block loads each of them once.
+# - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
+#   thread reads what others have written, so it must wait for them.
+#
+# For 2\ :sup:`26` numbers this takes :measured:`neighbours[neighbours_shared, 2**26].time`. A kernel whose
+# threads read all 33 numbers from global memory takes :measured:`neighbours[neighbours_direct, 2**26].time`,
+# even though a cache serves most of its reads, and CuPy's convolution takes
+# :measured:`neighbours[cupy_neighbours, 2**26].time`.
+#
+# .. kernel:: gpuguide.topics.shared_memory.kernels
+#    :names: neighbours_direct
+#    :fold: The kernel without shared memory
+#
+# .. try-it::
+#
+#    Launch blocks of 64 threads, and leave ``BLOCK`` as it is. The sums are wrong: the kernel relies on 256
+#    threads to fill the shared array. Set ``BLOCK = 64`` instead, and all is right again.
+
+# %%
+# What goes wrong: a missing barrier
+# ----------------------------------
+#
+# Without the barrier, a thread may read before another has written. There is no error, and the result is
+# often right, so a test run does not find this. ``gg.trace`` runs a kernel thread by thread, without a GPU,
+# and says which threads are in each other's way. In the kernel above it finds nothing:
+
+from numba import config
+
+import gpuguide as gg
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba would warn of launches of few blocks
+trace = gg.trace(neighbours_shared[2, BLOCK], x[:300], out[:300])
+print("findings:", len(trace.findings))
+
+# %%
+# The same kernel without its barrier gets this verdict:
+
+# wrong: nothing makes the threads wait
+
+
+@cuda.jit
+def no_barrier(x, out):
+    near = cuda.shared.array(WIDTH, float32)
+    thread = cuda.threadIdx.x
+    first = cuda.blockIdx.x * BLOCK - RADIUS
+    for k in range(thread, WIDTH, BLOCK):
+        j = first + k
+        near[k] = x[j] if 0 <= j < x.size else float32(0)
+    i = cuda.grid(1)
+    if i < x.size:
+        total = float32(0)
+        for k in range(2 * RADIUS + 1):
+            total += near[thread + k]
+        out[i] = total
+
+
+print(gg.trace(no_barrier[2, BLOCK], x[:300], out[:300]))
+
+# %%
+# Two rules follow. Every thread of the block must reach the barrier, so put it neither inside an ``if`` that
+# only some threads enter nor behind a ``return``. And in a loop you need two: one after writing, and one
+# after reading, before the next round overwrites what somebody may still want to read. On a GPU, NVIDIA's
+# ``compute-sanitizer --tool racecheck`` finds such races in shared memory, too.
+
+# %%
+
+# record: The studies: a sum over neighbours, and a transpose, every result checked
+from gpuguide.topics.shared_memory.kernels import (
+    transpose_large,
+    transpose_naive,
+    transpose_tile,
+)
+from gpuguide.topics.shared_memory.study import neighbours, transpose
+
+results = transpose.run()
+sums = neighbours.run()
+
+# %%
+# A transpose: one of two directions is slow
+# ------------------------------------------
+#
+# In a transpose, a row of one matrix is a column of the other. Neighbouring threads of this kernel read
+# neighbours in a row, which is fast, and write a whole row apart, which is not.
+#
+# .. rung:: transpose_naive
+
+a = cp.arange(200 * 300, dtype=cp.float32).reshape(200, 300)
+turned = cp.empty((300, 200), dtype=cp.float32)
+by_element = (300 + 31) // 32, (200 + 7) // 8  # blocks along the columns and the rows
+transpose_naive[by_element, (32, 8)](a, turned)
+print("as a.T:", bool((turned == a.T).all()))
+
+# %%
+# Memory is written in pieces of 32 bytes, and each write of a warp touches
+# :measured:`transpose[transpose_naive, 16384**2].counter(store_sectors_per_request)` of them, where four
+# would be enough. To write along the rows would only make the reads as slow. Blocks of 16 by 16 threads share
+# the damage between both, and take :measured:`transpose[transpose_square_blocks, 16384**2].time`.
+
+# %%
+# A tile in shared memory turns the matrix
+# ----------------------------------------
+#
+# Let a block read a tile of 32 by 32 along its rows, wait, and write it along the rows of the result. The
+# turning itself happens in shared memory, which does not mind in which order it is read, or hardly.
+#
+# .. rung:: transpose_tile
+
+by_tile = (300 + 31) // 32, (200 + 31) // 32  # a block for each tile of 32 by 32
+transpose_tile[by_tile, (32, 8)](a, turned)
+print("as a.T:", bool((turned == a.T).all()))
+
+# %%
+# Now a write touches
+# :measured:`transpose[transpose_tile, 16384**2].counter(store_sectors_per_request)` pieces.
+# :evidence:`counter store_sectors_per_request`
+
+# %%
+# A spare column avoids bank conflicts
+# ------------------------------------
+#
+# Shared memory consists of 32 banks. Element after element goes into bank after bank, and each bank serves
+# one element at a time. In a tile that is 32 wide, a column lies in a single bank, so the 32 threads that
+# read it wait in line: a *bank conflict*. One more column, which nobody uses, moves each row on by one bank.
+#
+# .. headline:: 32 wide, a column lies in one bank; 33 wide, it lies in all 32
+
+# draw
+import matplotlib.pyplot as plt
+import numpy as np
+
+from gpuguide.charts.style import INK, describe
+
+ax = plt.subplots(figsize=(7.2, 3.7))[1]
+marked = 5  # any column
+for left, width in ((0, 32), (36, 33)):
+    banks = np.arange(32 * width).reshape(32, width) % 32
+    ax.imshow(
+        banks, cmap="twilight", interpolation="none", extent=(left, left + width, 0, 32)
+    )
+    ax.add_patch(
+        plt.Rectangle((left + marked, 0), 1, 32, fill=False, edgecolor=INK, lw=2)
+    )
+ax.set(xlim=(-0.5, 69.5), ylim=(-0.5, 32.5), yticks=(), frame_on=False)
+ax.set_xticks((16, 52.5), ("32 wide: the column has one bank", "33 wide: it has all 32"))
+ax.tick_params(length=0)
+ax.grid(visible=False)
+describe(
+    ax,
+    "Two tiles, coloured by bank. In the tile 32 wide, all elements of a column have the same colour. In the "
+    "tile 33 wide, the colours run diagonally, and a column has all 32.",
+)
+
+# %%
+# Each square is an element, and its colour is its bank. In the kernel, one number changes:
+# ``tile = cuda.shared.array((32, 33), float32)``.
+#
+# .. kernel:: gpuguide.topics.shared_memory.kernels
+#    :names: transpose_padded
+#    :fold: The kernel with the spare column
+#
+# The time goes down to :measured:`transpose[transpose_padded, 16384**2].time`. The GPU counts its bank
+# conflicts: :measured:`transpose[transpose_tile, 16384**2].counter(bank_conflicts)` with the narrow tile, and
+# :measured:`transpose[transpose_padded, 16384**2].counter(bank_conflicts)` with the spare column.
+# :evidence:`counter bank_conflicts` The verdict of ``gg.trace`` names them, too, as *bank conflicts of
+# degree 32*.
+
+# %%
+# Indices without a sign, and a larger tile
+# -----------------------------------------
+#
+# In Python ``a[-1]`` is the last element, so Numba tests every index for being negative, unless its type has
+# no sign. With ``uint32`` these tests are gone, and the kernel takes
+# :measured:`transpose[transpose_unsigned, 16384**2].time`. :evidence:`variant transpose_unsigned` Then let
+# each thread load 16 elements before the barrier, so that more bytes are on their way, and let only the
+# blocks at the edge look where the matrix ends.
+#
+# .. rung:: transpose_large
+
+from numba import uint32
+
+by_large_tile = (200 + 127) // 128, (300 + 63) // 64  # down the rows, along the columns
+transpose_large[by_large_tile, 512](a, turned)
+print("as a.T:", bool((turned == a.T).all()))
+
+# %%
+# This reaches :measured:`transpose[transpose_large, 16384**2].share` of the speed of a copy. A RawKernel in
+# CUDA C++ reaches :measured:`transpose[transpose_cpp, 16384**2].share`.
+#
+# .. kernel:: gpuguide.topics.shared_memory.kernels
+#    :names: transpose_unsigned
+#    :fold: The small tile with indices that have no sign
+#
+# .. kernel:: gpuguide.topics.shared_memory.kernels
+#    :names: transpose_source
+#    :fold: The transpose in CUDA C++
+#
+# .. dropdown:: Rows that begin anywhere: 8191 by 16 381 numbers
+#
+#    Memory is written in pieces of 32 bytes. If the rows of the result have 8191 numbers, most of them begin
+#    in the middle of a piece, and so do the writes of a block. Then the large tile reaches
+#    :measured:`transpose[transpose_large, 8191*16381].share` of the speed of a copy, and the kernel in CUDA
+#    C++ :measured:`transpose[transpose_cpp, 8191*16381].share`. A variant that shifts each write to the
+#    beginning of a piece reaches :measured:`transpose[transpose_aligned, 8191*16381].share`. If you may
+#    choose the shape, make the rows a multiple of eight numbers long.
+#
+#    .. kernel:: gpuguide.topics.shared_memory.kernels
+#       :names: transpose_aligned
+
+# %%
+
+# draw
+side = 16384**2
+gg.claim(results, "transpose_large", share_at_least=0.85, at=side)
+gg.claim(results, "transpose_cpp", share_at_least=0.85, at=side)
+gg.claim(
+    results, "transpose_large", faster_than=("transpose_cupy", "transpose_naive"), at=side
+)
+gg.claim(results, "transpose_large", faster_than="transpose_cupy", at=side, by=2.5)
+gg.claim(results, "transpose_tile", faster_than="transpose_naive", at=side, by=2)
+gg.claim(results, "transpose_padded", faster_than="transpose_tile", at=side, by=1.3)
+gg.claim(results, "transpose_unsigned", faster_than="transpose_padded", at=side, by=1.2)
+gg.claim(results, "transpose_large", share_at_least=0.7, at=8191 * 16381)
+
+# %%
+# When shared memory does not help
+# --------------------------------
+#
+# - **Each number is read once, in order.** An addition of two arrays gains nothing from a detour.
+# - **The data can stay as it is.** ``a.T`` copies nothing: CuPy only exchanges the steps along rows and
+#   columns. Matrix products take such an array as it is. Transpose in memory only if several kernels would
+#   have to go through it across the rows.
+# - **A block needs more than fits.** A shared array has at most 48 KiB, and the more of it a block takes, the
+#   fewer blocks fit on a multiprocessor.
+
+# %%
+# .. results:: transpose
+#
+# .. results:: neighbours
+
+# %%
+# .. remember::
+#
+#    - Copy what a block needs into shared memory, call ``cuda.syncthreads()``, then read it in any order: a
+#      transpose becomes :measured:`transpose[transpose_large, 16384**2].speedup(transpose_naive)` as fast.
+#    - Every thread of the block must reach the barrier; in a loop, wait after writing and after reading.
+#    - If threads read down the columns of a tile, make it one column wider: ``(32, 33)``.
+
+# %%
+# Your turn: find the bug
+# -----------------------
+#
+# A kernel is right on one GPU and wrong on another, once in a thousand launches. The check tells you which
+# two threads are in each other's way; find out what they should wait for.
+#
+# .. exercise:: find_the_bug
+#
+# Then write the transpose yourself, with a tile and without bank conflicts:
+#
+# .. exercise:: transpose
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "CuPy": "transpose_cupy",
+    "plain kernel": "transpose_naive",
+    "shared memory": "transpose_large",
+}
+times = {label: results.time(name, 16384**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a transpose")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Atomics: count without losing any </gallery/fast_kernels/atomics>`, where many threads write to
+# one place. See also: :doc:`Matrices: walk along the rows </gallery/first_kernels/grids_2d_3d>`, on reads and
+# writes along the rows.
