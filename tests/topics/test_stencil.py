@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import gpuguide as gg
 from compile_lane import needs_compilers, numba_facts, numba_ptx, raw_facts

@@ -12,7 +12,7 @@ def one_cell(now, then):
     """Each thread computes one cell: the mean of its four neighbours. The edge stays as it is."""
     col, row = cuda.grid(2)
     rows, cols = now.shape
-    if 0 < row and row < rows - 1 and 0 < col and col < cols - 1:
+    if row > 0 and row < rows - 1 and col > 0 and col < cols - 1:
         up_and_down = now[row - 1, col] + now[row + 1, col]
         then[row, col] = float32(0.25) * (up_and_down + (now[row, col - 1] + now[row, col + 1]))
     elif row < rows and col < cols:
@@ -25,7 +25,7 @@ def six_rows(now, then):
     one, rows, cols = uint32(1), now.shape[0], now.shape[1]
     col = uint32(cuda.grid(1))
     first = uint32(cuda.blockIdx.y * ROWS)
-    if 0 < first and first + uint32(ROWS) < rows and 0 < col and col < cols - 1:
+    if first > 0 and first + uint32(ROWS) < rows and col > 0 and col < cols - 1:
         column = cuda.local.array(COLUMN, float32)
         beside = cuda.local.array(ROWS, float32)
         for k in range(COLUMN):
@@ -39,7 +39,7 @@ def six_rows(now, then):
     else:  # near the edge of the plate
         for k in range(ROWS):
             row = first + uint32(k)
-            if 0 < row and row < rows - 1 and 0 < col and col < cols - 1:
+            if row > 0 and row < rows - 1 and col > 0 and col < cols - 1:
                 up_and_down = now[row - one, col] + now[row + one, col]
                 sides = now[row, col - one] + now[row, col + one]
                 then[row, col] = float32(0.25) * (up_and_down + sides)
@@ -102,7 +102,7 @@ heat(const float* __restrict__ now, float* __restrict__ then, int rows, int cols
 def next_cell(now, row, col):
     """Return the mean of the four neighbours, or on the edge the cell itself."""
     rows, cols = now.shape
-    if 0 < row and row < rows - 1 and 0 < col and col < cols - 1:
+    if row > 0 and row < rows - 1 and col > 0 and col < cols - 1:
         up_and_down = now[row - 1, col] + now[row + 1, col]
         return float32(0.25) * (up_and_down + (now[row, col - 1] + now[row, col + 1]))
     return now[row, col]
@@ -161,7 +161,7 @@ def cpu_threads(now, then):
     rows, cols = now.shape
     for row in prange(rows):
         then[row] = now[row]
-        if 0 < row and row < rows - 1:
+        if row > 0 and row < rows - 1:
             for col in range(1, cols - 1):
                 up_and_down = now[row - 1, col] + now[row + 1, col]
                 sides = now[row, col - 1] + now[row, col + 1]

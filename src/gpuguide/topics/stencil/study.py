@@ -1,4 +1,4 @@
-"""Heat on a plate: one step in several ways, and twenty steps, for which blocks have to wait for each other."""
+"""Heat on a plate: one step in several ways, and twenty, for which blocks have to wait for each other."""
 
 from functools import cache, lru_cache, partial
 
@@ -46,7 +46,7 @@ def slices(now, then):
 
 
 def heat_reference(now, steps=1):
-    """Add up along each axis over the whole plate, and divide; the order of the sums is that of the kernels."""
+    """Add up along each axis over the whole plate, and divide; sums come in the order of the kernels."""
     for _ in range(steps):
         rows, cols = now.shape
         down, along = now[: max(rows - 2, 0)] + now[2:], now[:, : max(cols - 2, 0)] + now[:, 2:]
