@@ -119,6 +119,7 @@ ORDER: tuple[str, ...] = (
     "dot",
     "row_sums",
     "convolution_1d",
+    "stencil_2d",
     "transpose",
     "tiled_matmul",
     "pack_bits",
