@@ -68,9 +68,9 @@ How do you compute cells from their neighbours fast, and how do blocks wait for 
 #         ax.grid(visible=False)
 #         describe(
 #             ax,
-#             "Three pictures of a square plate. At first a ring in the middle and the left and lower edges "
-#             "are hot. After 100 steps the ring is blurred and its middle is warm. After 2000 steps the ring "
-#             "is gone, and the warmth falls off from the two hot edges.",
+#             "Three pictures of a square plate. At first a ring in the middle and two edges are hot. After "
+#             "100 steps the ring is blurred and its middle is warm. After 2000 steps the ring is gone, and "
+#             "it is less and less warm the farther a cell lies from the two hot edges.",
 #         )
 
 # %%
@@ -159,6 +159,8 @@ many = stencil.steps.run()
 # .. rung:: six_rows
 #    :beside:
 
+from numba import uint32
+
 now, then = plate.copy(), cp.empty_like(plate)
 for _ in range(20):
     six_rows[((n_cols + 511) // 512, (n_rows + 5) // 6), 512](now, then)
@@ -207,8 +209,8 @@ print("as in NumPy:", np.array_equal(now.get(), expected))
 #         ax.axis("off")
 #         describe(
 #             ax,
-#             "Three squares of the same size, the cells that a block has. The part that is right is orange: all "
-#             "of the first, all but a ring of the second, all but two rings of the third.",
+#             "Three squares of the same size, the cells that a block has. What is right is orange: all of the "
+#             "first, all but a ring of the second, all but two rings of the third.",
 #         )
 #
 # .. kernel:: gpuguide.topics.stencil.kernels
@@ -301,6 +303,8 @@ print(f"{n_wrong} of {heat.size} cells are wrong")
 # %%
 # In another run it is another number. On a small plate, or with few blocks, it may be none, and then such a
 # mistake waits for its day. ``gg.trace`` finds it without a GPU, whichever block comes first:
+
+import gpuguide as gg
 
 x = np.random.default_rng(0).random((10, 12), dtype=np.float32)
 print(gg.trace(wait_for_block[4, 32], x, np.zeros_like(x), np.zeros_like(x), 2))

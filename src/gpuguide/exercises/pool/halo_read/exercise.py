@@ -25,7 +25,7 @@ EXERCISE = KernelExercise(
     level="beginner",
     minutes=10,
     teaches="A thread that reads its neighbours must decide what to read where there is none.",
-    pages=("first_kernel", "stencil"),
+    pages=("first_kernel",),
     tags=("stencil", "bounds"),
     launches=launches,
     limits=Limits(reads_per_element=3, loop_turns=4),

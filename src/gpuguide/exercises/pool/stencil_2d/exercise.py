@@ -27,7 +27,7 @@ def launches():
         random = Random(rows * cols)
         now = [eighths(random, -99, 99, cols) for _ in range(rows)]
         arguments = {
-            "now": array(sum(now, []), shape=(rows, cols)),
+            "now": array([value for row in now for value in row], shape=(rows, cols)),
             "then": empty((rows, cols)),
         }
         blocks = blocks_for(cols, TILE) + more, blocks_for(rows, TILE)
