@@ -208,6 +208,11 @@ for k, slab in enumerate(slabs):
 assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
 """
 _BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
+_SUMMED = "assert (out.get() == expected).all()"
+_LADDER = {
+    **_each(_SUMMED, "from_global", "from_tile", "from_window", "constants", "in_a_block"),
+    "turned =": "assert (out.get() == correlated).all()",
+}
 _AFTER_20_STEPS = """
 again = heat.get()
 for _ in range(20):
@@ -253,6 +258,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     ),
     "several_hosts": OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
     "convolution": OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
+    "convolution_ladder": OtherSizes({"512, 512": "100, 133"}, _LADDER),
     "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
     "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),
     "fusion": OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
@@ -303,6 +309,7 @@ NOT_SIMULATED: dict[str, str] = {
     "several_gpus": "the simulator has no CUDA C++",
     "several_hosts": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
+    "convolution_ladder": "the simulator has no CUDA C++",
     "stencil": "the simulator has no CUDA C++, and grids of one block only wait for each other",
     "kernel_families": "the simulator has no CUDA C++",
     "fusion": "the simulator has no cp.fuse",

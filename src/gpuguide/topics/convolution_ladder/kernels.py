@@ -6,9 +6,11 @@ from numba import cuda, float32, njit, prange
 K = 15
 REACH = K // 2
 
-# Weights that the compiler knows; no two rows or columns need be alike.
-COLUMN, ROW = (np.random.default_rng(K + axis).integers(1, 4, K) for axis in range(2))
-WEIGHTS = np.outer(COLUMN, ROW).astype(np.float32)
+# Whole numbers, so that sums are exact; they can be split, so that all ways give the same.
+COLUMN, ROW = (
+    np.random.default_rng(K + axis).integers(1, 4, K).astype(np.float32) for axis in range(2)
+)
+WEIGHTS = np.outer(COLUMN, ROW)
 TURNED = np.ascontiguousarray(WEIGHTS[::-1, ::-1])  # a convolution goes through them backwards
 
 

@@ -26,7 +26,7 @@ ROWS, PASS_THREADS = 32, 256  # of the kernel with both passes
 def vectors(k):
     """Return a column and a row of k whole weights; those of 15 are what Numba's kernel has inside."""
     if k == K:
-        return kernels.COLUMN.astype(np.float32), kernels.ROW.astype(np.float32)
+        return kernels.COLUMN, kernels.ROW
     return tuple(
         np.random.default_rng(k + axis).integers(1, 4, k).astype(np.float32)
         for axis in range(2)
