@@ -67,8 +67,8 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #         ax.grid(visible=False)
 #         describe(
 #             ax,
-#             "A portrait photo of Grace Hopper, a white disc of 15 by 15 weights, and the photo blurred by it, "
-#             "as if out of focus.",
+#             "A portrait photo of Grace Hopper, a white disc of 15 by 15 weights, and the photo blurred, as "
+#             "if out of focus.",
 #         )
 
 # %%
@@ -165,7 +165,7 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # This is :measured:`ladder[from_tile, 8192**2].speedup(from_global)` as fast, and still reaches only
 # :measured:`ladder[from_tile, 8192**2].flop_share` of the arithmetic that this GPU can do. For each product,
 # a thread reads two numbers from shared memory, which serves a multiprocessor at most 32 threads at once,
-# while its units could multiply for 128. :evidence:`count multiply_adds`
+# while its units could multiply for 128. :evidence:`variant from_window`
 
 # %%
 # A window in registers

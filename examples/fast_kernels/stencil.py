@@ -209,8 +209,8 @@ print("as in NumPy:", np.array_equal(now.get(), expected))
 #         ax.axis("off")
 #         describe(
 #             ax,
-#             "Three squares of the same size, the cells of a block. What is right is orange: all of the first, "
-#             "all but a ring of the second, all but two rings of the third.",
+#             "Three squares of the same size, the cells of a block. What is right is orange: all of the "
+#             "first, all but a ring of the second, all but two rings of the third.",
 #         )
 #
 # .. kernel:: gpuguide.topics.stencil.kernels
