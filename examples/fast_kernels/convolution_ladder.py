@@ -60,7 +60,7 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #         look = {"cmap": "gray", "interpolation": "none"}
 #         for left, picture in ((0, photo), (1.46, soft)):
 #             ax.imshow(picture, extent=(left, left + 1, 0, 1), vmin=0, vmax=255, **look)
-#         ax.imshow(disc, extent=(1.08, 1.38, 0.35, 0.65), vmin=0, vmax=1, **look)
+#         ax.imshow(np.pad(disc, 4), extent=(1.05, 1.41, 0.32, 0.68), vmin=0, vmax=1, **look)
 #         ax.set(xlim=(0, 2.46), ylim=(0, 1), yticks=(), frame_on=False, anchor="W")
 #         ax.set_xticks((0.5, 1.23, 1.96), ("photo", "weights", "result"))
 #         ax.tick_params(length=0)

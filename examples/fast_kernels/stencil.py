@@ -17,7 +17,6 @@ How do you compute cells from their neighbours fast, and how do blocks wait for 
 #
 #     import matplotlib.pyplot as plt
 #     from gpuguide.charts.style import CUPY, KERNEL, describe, style
-#     from gpuguide.results.units import format_seconds
 #
 #     times = {
 #         "CuPy, slices": results.time("cupy", 2**30).value,
