@@ -121,6 +121,7 @@ ORDER: tuple[str, ...] = (
     "convolution_1d",
     "stencil_2d",
     "transpose",
+    "aos_to_soa",
     "tiled_matmul",
     "pack_bits",
 )
