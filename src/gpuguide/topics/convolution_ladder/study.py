@@ -10,9 +10,9 @@ from gpuguide.machine.cpu import thread_pool
 from gpuguide.measure import Study, cp, cpu, gpu, kernel, uniform, whole_numbers
 from gpuguide.results.records import Traffic
 from gpuguide.topics.convolution.check import ConvolutionCheck, right
-from gpuguide.topics.convolution.cpu import direct_torch, without_torch
+from gpuguide.topics.convolution.cpu import THREADS, direct_torch, without_torch
 from gpuguide.topics.convolution.kernels import separable_simd
-from gpuguide.topics.convolution.study import THREADS, fft, fused, ndimage, separable
+from gpuguide.topics.convolution.study import fft, fused, ndimage, separable
 from gpuguide.topics.convolution_ladder import kernels
 from gpuguide.topics.convolution_ladder.kernels import TILE_X, TILE_Y, K
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
