@@ -76,7 +76,7 @@ How do you compute cells from their neighbours fast, and how do blocks wait for 
 # A thread for every cell
 # -----------------------
 #
-# Heat flows from warm to cold. In each step, a cell becomes the mean of its four neighbours, and the edge of
+# Heat evens out. In each step, a cell becomes the mean of its four neighbours, and the edge of
 # the plate keeps its temperature. A rule of this kind, in which a cell is computed from those around it, is
 # called a *stencil*. It needs two plates: if threads wrote into the plate that they read, some would read old
 # neighbours, and some new ones.
@@ -91,7 +91,7 @@ from numba import cuda, float32
 
 @cuda.jit
 def one_cell(now, then):
-    """Each thread computes one cell: the mean of its four neighbours. The edge stays as it is."""
+    """Each thread computes one cell: the mean of its four neighbours."""
     col, row = cuda.grid(2)
     rows, cols = now.shape
     if row > 0 and row < rows - 1 and col > 0 and col < cols - 1:
@@ -99,7 +99,7 @@ def one_cell(now, then):
         then[row, col] = float32(0.25) * (
             up_and_down + (now[row, col - 1] + now[row, col + 1])
         )
-    elif row < rows and col < cols:
+    elif row < rows and col < cols:  # the edge stays as it is
         then[row, col] = now[row, col]
 
 

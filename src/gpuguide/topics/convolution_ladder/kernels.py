@@ -7,11 +7,10 @@ K = 15
 REACH = K // 2
 
 # Whole numbers, so that sums are exact; they can be split, so that all ways give the same.
-COLUMN, ROW = (
-    np.random.default_rng(K + axis).integers(1, 4, K).astype(np.float32) for axis in range(2)
-)
+COLUMN = np.random.default_rng(0).integers(1, 4, K).astype(np.float32)
+ROW = np.random.default_rng(1).integers(1, 4, K).astype(np.float32)
 WEIGHTS = np.outer(COLUMN, ROW)
-TURNED = np.ascontiguousarray(WEIGHTS[::-1, ::-1])  # a convolution goes through them backwards
+TURNED = np.ascontiguousarray(WEIGHTS[::-1, ::-1])  # a convolution runs backwards
 
 
 @cuda.jit
@@ -29,24 +28,20 @@ def from_global(image, weights, out):
         out[row, col] = total
 
 
-TILE_X, TILE_Y = 32, 8
-TILE_WIDTH, TILE_HEIGHT = TILE_X + K - 1, TILE_Y + K - 1
-
-
 @cuda.jit
 def from_tile(image, weights, out):
-    """Copy the pixels of a block, their neighbours and the weights into shared memory, and add up there."""
-    tile = cuda.shared.array((TILE_HEIGHT, TILE_WIDTH), float32)
+    """Copy what a block needs into shared memory, and add up there."""
+    tile = cuda.shared.array((22, 46), float32)  # 8 by 32 pixels, and 7 more on each side
     turned = cuda.shared.array((K, K), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = cuda.blockIdx.y * TILE_Y - REACH, cuda.blockIdx.x * TILE_X - REACH
+    top, left = cuda.blockIdx.y * 8 - REACH, cuda.blockIdx.x * 32 - REACH
     height, width = image.shape
-    for i in range(y, TILE_HEIGHT, TILE_Y):
-        for j in range(x, TILE_WIDTH, TILE_X):
+    for i in range(y, 22, 8):
+        for j in range(x, 46, 32):
             r, c = top + i, left + j
             inside = r >= 0 and r < height and c >= 0 and c < width
             tile[i, j] = image[r, c] if inside else float32(0)
-    for i in range(y, K, TILE_Y):
+    for i in range(y, K, 8):
         if x < K:
             turned[i, x] = weights[K - 1 - i, K - 1 - x]
     cuda.syncthreads()
@@ -54,44 +49,38 @@ def from_tile(image, weights, out):
     for i in range(K):
         for j in range(K):
             total += tile[y + i, x + j] * turned[i, j]
-    row, col = cuda.grid(2)[::-1]
+    col, row = cuda.grid(2)
     if row < height and col < width:
         out[row, col] = total
 
 
-ROWS = 16  # pixels of a column that a thread computes
-WARPS = 4  # of a block, one above the other
-WINDOW = ROWS + K - 1
-STRIP_HEIGHT = WARPS * ROWS + K - 1
-
-
 @cuda.jit
 def from_window(image, out):
-    """Each thread computes 16 pixels of a column: a column of its window, read once, serves all of them."""
+    """Let each thread compute 16 pixels of a column from what it reads once."""
     weights = cuda.const.array_like(TURNED)
-    strip = cuda.shared.array((STRIP_HEIGHT, TILE_WIDTH), float32)
+    tile = cuda.shared.array((78, 46), float32)  # 64 by 32 pixels, and 7 more on each side
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = cuda.blockIdx.y * (WARPS * ROWS) - REACH, cuda.blockIdx.x * TILE_X - REACH
+    top, left = cuda.blockIdx.y * 64 - REACH, cuda.blockIdx.x * 32 - REACH
     height, width = image.shape
-    for i in range(y, STRIP_HEIGHT, WARPS):
-        for j in range(x, TILE_WIDTH, TILE_X):
+    for i in range(y, 78, 4):
+        for j in range(x, 46, 32):
             r, c = top + i, left + j
             inside = r >= 0 and r < height and c >= 0 and c < width
-            strip[i, j] = image[r, c] if inside else float32(0)
+            tile[i, j] = image[r, c] if inside else float32(0)
     cuda.syncthreads()
-    totals = cuda.local.array(ROWS, float32)
-    window = cuda.local.array(WINDOW, float32)
-    for k in range(ROWS):
+    totals = cuda.local.array(16, float32)
+    window = cuda.local.array(30, float32)
+    for k in range(16):
         totals[k] = float32(0)
     for j in range(K):
-        for k in range(WINDOW):
-            window[k] = strip[y * ROWS + k, x + j]
+        for k in range(30):
+            window[k] = tile[y * 16 + k, x + j]
         for i in range(K):
-            for k in range(ROWS):
+            for k in range(16):
                 totals[k] += window[k + i] * weights[i, j]
-    col = left + REACH + x
-    for k in range(ROWS):
-        row = top + REACH + y * ROWS + k
+    col = cuda.blockIdx.x * 32 + x
+    for k in range(16):
+        row = cuda.blockIdx.y * 64 + y * 16 + k
         if row < height and col < width:
             out[row, col] = totals[k]
 
@@ -141,7 +130,7 @@ convolve(const float* __restrict__ image, float* __restrict__ out, int height, i
 }
 """
 
-# Both passes in one kernel, each with a window in registers; K and ROWS come from the options.
+# Both passes in one kernel, with windows in registers; K and ROWS come from the options.
 passes_source = r"""
 const int THREADS = 256, COLUMNS = (THREADS - K + 1) / 4 * 4, QUADS = COLUMNS / 4;
 
@@ -168,7 +157,7 @@ blur(const float* __restrict__ image, const float* __restrict__ column,
     __syncthreads();  // the second pass reads the sums of other threads
 
     // Along the rows: a thread takes four neighbours at once, and reads what they share once.
-    const bool whole = width % 4 == 0;  // then all quads of the result lie at multiples of 16 bytes
+    const bool whole = width % 4 == 0;  // then quads of the result lie at 16 bytes
     for (int q = t; q < ROWS * QUADS; q += THREADS) {
         const int r = q / QUADS, c = q % QUADS * 4;
         float window[(K + 6) / 4 * 4];

@@ -14,7 +14,7 @@ from gpuguide.topics.convolution.cpu import THREADS, direct_torch, without_torch
 from gpuguide.topics.convolution.kernels import separable_simd
 from gpuguide.topics.convolution.study import fft, fused, ndimage, separable
 from gpuguide.topics.convolution_ladder import kernels
-from gpuguide.topics.convolution_ladder.kernels import TILE_X, TILE_Y, K
+from gpuguide.topics.convolution_ladder.kernels import K
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
 
 EDGE = 2048  # of the image for kernels of several sizes
@@ -80,7 +80,7 @@ def passes(image, weights, column, row, out):
     passes_kernel(k)(blocks, (PASS_THREADS,), arguments)
 
 
-def tiles(n, wide=TILE_X, high=TILE_Y):
+def tiles(n, wide=32, high=8):
     height, width = matrix_shape(n)
     return -(-width // wide), -(-height // high)
 
@@ -159,21 +159,21 @@ ladder = Study(
         kernel(
             kernels.from_global,
             "from global memory",
-            lambda n: (tiles(n), (TILE_X, TILE_Y)),
+            lambda n: (tiles(n), (32, 8)),
             arguments=without_vectors,
             **direct,
         ),
         kernel(
             kernels.from_tile,
             "from a tile",
-            lambda n: (tiles(n), (TILE_X, TILE_Y)),
+            lambda n: (tiles(n), (32, 8)),
             arguments=without_vectors,
             **direct,
         ),
         kernel(
             kernels.from_window,
             "16 pixels per thread",
-            lambda n: (tiles(n, high=kernels.WARPS * kernels.ROWS), (TILE_X, kernels.WARPS)),
+            lambda n: (tiles(n, high=64), (32, 4)),
             arguments=image_and_out,
             **direct,
         ),

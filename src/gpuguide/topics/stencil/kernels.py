@@ -9,19 +9,19 @@ COLUMN = ROWS + 2  # six cells, and one above and below
 
 @cuda.jit
 def one_cell(now, then):
-    """Each thread computes one cell: the mean of its four neighbours. The edge stays as it is."""
+    """Each thread computes one cell: the mean of its four neighbours."""
     col, row = cuda.grid(2)
     rows, cols = now.shape
     if row > 0 and row < rows - 1 and col > 0 and col < cols - 1:
         up_and_down = now[row - 1, col] + now[row + 1, col]
         then[row, col] = float32(0.25) * (up_and_down + (now[row, col - 1] + now[row, col + 1]))
-    elif row < rows and col < cols:
+    elif row < rows and col < cols:  # the edge stays as it is
         then[row, col] = now[row, col]
 
 
 @cuda.jit
 def six_rows(now, then):
-    """Each thread computes six cells of a column: all loads come first, indices have no sign."""
+    """Each thread computes six cells of a column, and loads all that it needs first."""
     one, rows, cols = uint32(1), now.shape[0], now.shape[1]
     col = uint32(cuda.grid(1))
     first = uint32(cuda.blockIdx.y * ROWS)
@@ -110,7 +110,7 @@ def next_cell(now, row, col):
 
 @cuda.jit
 def wait_for_all(now, a, b, steps):
-    """Do all steps in one launch: every block waits for all others after each of them."""
+    """Do all steps in one launch: after each, every block waits for all others."""
     grid = cuda.cg.this_grid()
     for _ in range(steps):
         for row in range(cuda.blockIdx.x, now.shape[0], cuda.gridDim.x):
@@ -122,7 +122,7 @@ def wait_for_all(now, a, b, steps):
 
 @cuda.jit
 def wait_for_block(now, a, b, steps):
-    """Wrong: threads wait for their own block only, and read rows that others have not written yet."""
+    """Wrong: threads wait for their own block only."""
     for _ in range(steps):
         for row in range(cuda.blockIdx.x, now.shape[0], cuda.gridDim.x):
             for col in range(cuda.threadIdx.x, now.shape[1], cuda.blockDim.x):
