@@ -297,10 +297,10 @@ right, wrong = cp.empty_like(heat), cp.empty_like(heat)
 wait_for_all[blocks_at_once, 256](heat, spare, right, 20)
 wait_for_block[blocks_at_once, 256](heat, spare, wrong, 20)
 n_wrong = int((right != wrong).sum())
-print(f"{n_wrong} of {heat.size} cells are wrong")
+print(f"{100 * n_wrong / heat.size:.1f} % of the cells are wrong")
 
 # %%
-# In another run it is another number. On a small plate, or with few blocks, it may be none, and then such a
+# In another run it is another number. On a small plate, or with few blocks, it may be zero, and then such a
 # mistake waits for its day. ``gg.trace`` finds it without a GPU, whichever block comes first:
 
 import gpuguide as gg

@@ -211,7 +211,7 @@ _BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
 _SUMMED = "assert (out.get() == expected).all()"
 _LADDER = {
     **_each(_SUMMED, "from_global", "from_tile", "from_window", "constants", "in_a_block"),
-    "turned =": "assert (out.get() == correlated).all()",
+    "correlated =": "assert (out.get() == correlated).all()",
 }
 _AFTER_20_STEPS = """
 again = heat.get()
