@@ -112,7 +112,7 @@ COLUMN = np.random.default_rng(0).integers(1, 4, K).astype(np.float32)
 ROW = np.random.default_rng(1).integers(1, 4, K).astype(np.float32)
 WEIGHTS = np.outer(COLUMN, ROW)
 
-height, width = 512, 512
+height, width = 600, 800
 image_host = np.random.default_rng(0).integers(0, 256, (height, width)).astype(np.float32)
 image, weights = cp.asarray(image_host), cp.asarray(WEIGHTS)
 out = cp.empty_like(image)

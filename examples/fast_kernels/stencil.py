@@ -103,7 +103,7 @@ def one_cell(now, then):
         then[row, col] = now[row, col]
 
 
-n_rows, n_cols = 512, 512
+n_rows, n_cols = 1000, 1200
 plate = cp.zeros((n_rows, n_cols), dtype=cp.float32)
 plate[0] = 100  # the upper edge is hot
 
@@ -306,7 +306,7 @@ print(f"{100 * n_wrong / heat.size:.1f} % of the cells are wrong")
 import gpuguide as gg
 
 x = np.random.default_rng(0).random((10, 12), dtype=np.float32)
-print(gg.trace(wait_for_block[4, 32], x, np.zeros_like(x), np.zeros_like(x), 2))
+print(gg.trace(wait_for_block[128, 32], x, np.zeros_like(x), np.zeros_like(x), 2))
 
 # %%
 # All blocks and sizes

@@ -258,7 +258,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     ),
     "several_hosts": OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
     "convolution": OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
-    "convolution_ladder": OtherSizes({"512, 512": "100, 133"}, _LADDER),
+    "convolution_ladder": OtherSizes({"600, 800": "701, 513"}, _LADDER),
     "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
     "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),
     "fusion": OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
@@ -273,7 +273,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
     ),
-    "stencil": OtherSizes({"512, 512": "100, 133"}, _FLOWED),
+    "stencil": OtherSizes({"1000, 1200": "1001, 1503"}, _FLOWED),
     "streams": OtherSizes(
         {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
         {"": _IN_STREAMS},
