@@ -152,10 +152,6 @@ _ = gg.fact("compile_primes", float(np.median(samples)), unit="s", samples=sampl
 # :measured:`primes[njit, 10_000].time`, but compiling takes as long as Python did:
 # :measured:`compile_primes`. You gain from the second search on. Below 100, Python takes
 # :measured:`primes[python, 100].time`, and would have to search thousands of times before compiling pays.
-#
-# .. results:: compiling
-#
-# .. results:: primes
 
 # draw
 gg.claim(primes, "njit", faster_than="python", at=10_000, by=2)
@@ -232,11 +228,10 @@ _ = gg.plot_decomposition(bars)
 # %%
 # .. remember::
 #
-#    - Make the first call of a compiled function where nobody waits, with the types that you use: it takes
-#      :measured:`compiling[njit, 32**3].time`, and a later one :measured:`compiling[later, 32**3].time`.
-#    - Put ``cache=True`` on functions of programs that start often: each but the first is then ready after
-#      :measured:`compiling[cached, 32**3].time`.
-#    - Decorate at the top of a module, never inside a function that is called often.
+#    - Put ``@njit(cache=True)`` on functions of programs that start often: they are ready after
+#      :measured:`compiling[cached, 32**3].time` instead of :measured:`compiling[njit, 32**3].time`.
+#    - Put ``@njit`` on functions at the top of a module, never inside a function that is called often: Numba
+#      would compile at every call.
 
 # %%
 # Your turn: compile before the first client comes

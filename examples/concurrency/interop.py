@@ -17,8 +17,7 @@ How do CuPy, Numba, PyTorch and JAX work on one array without a copy?
 #     from gpuguide.charts.shapes import plot_bars
 #
 #     ways = ["through_torch", "through_pinned", "through_pageable"]
-#     ax = plot_bars(results, ways, at=2**25)
-#     ax.figure.set_size_inches(6.4, 2.0)
+#     plot_bars(results, ways, at=2**25)
 
 # %%
 # Numba: launch kernels on CuPy's arrays
@@ -190,8 +189,6 @@ _ = gg.plot_time(
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: in_cupy, through_torch, through_jax, copied_on_gpu, through_pinned, through_pageable
 #    :fold: What is timed
-#
-# .. results:: tripled
 
 # draw: Claims
 gg.claim(results, "through_torch", faster_than="in_cupy", at=2**25)
@@ -242,7 +239,7 @@ from gpuguide.charts.timeline import plot_timeline
 
 _ = plot_timeline(
     {
-        "torch.as_tensor(x, device='cuda')": arrays["timeline_torch_interface"],
+        "torch.as_tensor(x)": arrays["timeline_torch_interface"],
         "torch.from_dlpack(x)": arrays["timeline_torch_dlpack"],
     },
     ("CuPy writes", "PyTorch reads"),
@@ -304,8 +301,6 @@ _ = plot_timeline(
 # .. kernel:: gpuguide.topics.interop.study
 #    :names: behind_work, to_torch, to_jax, to_numba, to_numba_without_waiting
 #    :fold: The hand-overs behind work
-#
-# .. results:: waiting
 
 # %%
 # What is refused, and the cure
@@ -364,10 +359,10 @@ for code, words in refused.outcomes(["torch.from_dlpack(x[::-1])"]).items():
 # %%
 # .. remember::
 #
-#    - Hand arrays to PyTorch and JAX with ``from_dlpack``, after the last launch and inside ``with
-#      stream:``, and hand them back in the same way.
-#    - Give Numba's launches CuPy's stream, ``cuda.external_stream(stream.ptr)``.
-#    - Write to no memory that JAX shares, and copy mirrored arrays before PyTorch gets them.
+#    - Hand arrays to PyTorch and JAX with ``from_dlpack``, inside ``with stream:`` and after the last launch.
+#      Write to no memory that JAX shares.
+#    - Give Numba's launches the stream of CuPy, ``cuda.external_stream(stream.ptr)``, or one may read what
+#      the other has not written yet.
 
 # %%
 # Your turn: an order by events

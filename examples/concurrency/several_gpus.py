@@ -5,9 +5,10 @@ Share work among several GPUs
 What is a second GPU worth, and what changes in the code?
 """
 # %%
-# Give each GPU its part of the work, and launch on all before you wait for any: one loop of Python is enough.
-# Two GPUs then do long work :measured:`integral[two, 2**37].speedup(one)` as fast as one. Work that one GPU
-# ends in :measured:`heat[one, 2**24].time` hardly gains, and shorter calls lose.
+# Give each GPU its part of the work, and launch on all of them before you wait for any: one loop in Python is
+# enough. Work that keeps one GPU busy for :measured:`integral[one, 2**37].time` then runs
+# :measured:`integral[two, 2**37].speedup(one)` as fast on two. Work that one GPU ends in
+# :measured:`heat[one, 2**24].time` hardly gains, and shorter calls lose.
 #
 # .. headline:: Two GPUs pay for long work, and not for short calls
 #
@@ -73,12 +74,12 @@ heat = stencil.heat_study().run()
 sums = all_reduce.sums_study().run()
 
 # %%
-# Choose the GPU: the current device
+# Choose the GPU in a ``with`` block
 # ----------------------------------
 #
-# CuPy works on one GPU at a time, the *current device*. New arrays are made there, and calls run there. GPUs
-# are numbered from 0, and ``with`` makes another one the current device for a few lines. Numba follows: what
-# you choose in CuPy holds for its kernels, too.
+# CuPy works on one GPU at a time, the *current device*: new arrays are made there, and calls run there. GPUs
+# are numbered from 0, and ``with`` makes another one the current device for a few lines. What you choose in
+# CuPy holds for Numba's kernels, too.
 
 import cupy as cp
 
@@ -105,8 +106,11 @@ except cp.cuda.runtime.CUDARuntimeError as error:
 # Keep an array on the GPU that works on it
 # -----------------------------------------
 #
-# If an array is in the memory of another GPU, the current device still computes, and the result is there.
+# CuPy also takes an array from another GPU's memory, with a warning, but reads it over the link between the
+# two: doubling such an array takes :measured:`link_cost` as long. If you need it more than once, ``x.copy()``
+# makes a copy on the current device.
 
+# fold: An array of another GPU works, with a warning
 import warnings
 
 x.device.synchronize()  # nothing else makes one GPU wait for another
@@ -116,21 +120,12 @@ with gpus[-1], warnings.catch_warnings(record=True) as seen:
 print(z, "is on GPU", z.device.id, "with", len(seen), "warning(s)")
 
 # %%
-# That works, and is slow: the current device reads the array over the link between the two GPUs, at
-# :measured:`used_there` instead of :measured:`used_here` from its own memory. CuPy warns of it. Copy an array
-# that you need more than once: ``x.copy()`` makes the copy on the current device.
-#
-# .. dropdown:: CuPy's warning
-#
-#    ":measured:`other_array`"
-
-# %%
 # Launch on all, then wait
 # ------------------------
 #
-# The area under 4 / (1 + x\ :sup:`2`) between 0 and 1 is pi. Cut it into a million slices, and give each GPU
-# as many of them. A call launches work and does not wait for it, so the first loop is through in no time, and
-# all GPUs work at once. The second loop collects the sums, and only there Python waits.
+# The area under 4 / (1 + x\ :sup:`2`) between 0 and 1 is pi. Cut it into a million slices, and give all GPUs
+# equally many. A call launches work and does not wait for it, so the first loop ends at once, while all GPUs
+# are at work. The second loop collects the sums, and Python waits only there.
 
 import numpy as np
 
@@ -169,66 +164,45 @@ print("all GPUs:", pi_on(gpus))
 print("NumPy:   ", np.pi)
 
 # %%
-# What goes wrong most often is a wait in the first loop. With ``float`` there, or ``print``, or ``get``, each
+# What goes wrong most often is a wait in the first loop. With ``float``, ``print`` or ``get`` there, each
 # GPU begins only when the one before it is done, and two are as slow as one.
 #
-# Another GPU pays only if the work lasts. 137 billion points take :measured:`integral[one, 2**37].time` on
-# one GPU and :measured:`integral[two, 2**37].time` on two. For 17 million points, two need longer than one.
-# We think that this is the time of Python, which makes its calls for one GPU after the other.
-# :evidence:`opinion`
+# Another GPU pays only if the work lasts. In the first chart, the long integral has 137 billion points and
+# gains most; the short one has 17 million, and takes longer on two GPUs than on one. We think that this is
+# the time of Python, which makes its calls for one GPU after the other. :evidence:`opinion`
 #
-# Most programs need no more than this. Read on for what yours needs: *Copy from GPU to GPU* if arrays have
-# to move, *Exchange edges between neighbours* if parts depend on each other, *Add up an array of each
-# GPU* if all need one sum, and *Through Dask* for more than one machine.
+# Most programs need no more than this, and you can stop here. The other parts are for programs whose GPUs
+# :ref:`copy arrays <several-gpus-copy>`, :ref:`exchange edges <several-gpus-edges>` or
+# :ref:`need one sum <several-gpus-sum>`.
 #
 # .. kernel:: gpuguide.topics.several_gpus.study
 #    :names: areas_of, shared
 #    :fold: What is timed
-#
-# .. results:: integral
 
 # %%
+# .. _several-gpus-copy:
+#
 # Copy from GPU to GPU
 # --------------------
 #
-# ``x.copy()`` copies directly from one GPU to the other, if the two have *peer access* to each other's
-# memory. CuPy switches that on by itself; ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether the
-# machine has it. Do not copy by way of the host, not even with pinned memory.
+# Do not copy by way of the host, not even with pinned memory: ``x.copy()`` goes directly from one GPU to the
+# other if they have *peer access*, which lets each reach the other's memory. CuPy switches that on by itself;
+# ``cp.cuda.runtime.deviceCanAccessPeer(0, 1)`` says whether the machine has it.
 #
-# .. headline:: Copied directly, an array arrives many times sooner
+# .. headline:: A direct copy is many times as fast as one through the host
 
 # draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import CUPY, INK, describe, style
+from gpuguide.charts.shapes import plot_values
+from gpuguide.charts.style import CUPY
 
 ways = {
-    "direct": "directly, from GPU 0 to GPU 1",
-    "staged": "without peer access, by the driver",
-    "pinned": "through pinned memory of the host",
-    "pageable": "through pageable memory of the host",
+    "directly: x.copy()": "direct",
+    "the same without peer access": "staged",
+    "through pinned memory of the host": "pinned",
+    "through pageable memory of the host": "pageable",
 }
-most = facts["direct"].value
-with style():
-    ax = plt.subplots(figsize=(6.4, 2.7))[1]
-    for row, (name, words) in enumerate(ways.items()):
-        ax.barh(
-            row,
-            facts[name].value,
-            color="none",
-            edgecolor=CUPY,
-            hatch="////",
-            height=0.46,
-        )
-        ax.text(0, row - 0.3, words, va="bottom", color=INK, fontsize=11)
-        at = facts[name].value + 0.02 * most
-        ax.text(at, row, facts[name].shown, va="center", color=INK, weight="bold")
-    ax.set(xlim=(0, 1.3 * most), ylim=(len(ways) - 0.6, -0.75))
-    ax.axis("off")
-    shown = "; ".join(f"{words}: {facts[name].shown}" for name, words in ways.items())
-    describe(
-        ax, f"Bars of the speed of copies of 1 GiB from one GPU to another. {shown}."
-    )
+speeds = {words: facts[name] for words, name in ways.items()}
+_ = plot_values(speeds, "speed of copies of 1 GiB from one GPU to another", colour=CUPY)
 
 # %%
 # .. dropdown:: What the link can carry
@@ -243,12 +217,14 @@ with style():
 #    :fold: How the copies are timed
 
 # %%
+# .. _several-gpus-edges:
+#
 # Exchange edges between neighbours
 # ---------------------------------
 #
-# Now the parts depend on each other. In each step of the heat equation, a cell of a plate moves towards the
-# mean temperature of its four neighbours. Each GPU has a slab of the plate, and before each step it fetches
-# the rows above and below its own from the slabs next to it. Such a rim of borrowed cells is called a
+# Sometimes the parts depend on each other. In each step of the heat equation, a cell of a plate moves towards
+# the mean temperature of its four neighbours. Each GPU has a slab of the plate, and before each step it
+# fetches the rows above and below its own from the slabs next to it. Such a rim of borrowed cells is called a
 # *halo*.
 #
 # .. headline:: Each slab borrows one row from its neighbour
@@ -258,13 +234,16 @@ with style():
 #     Two slabs of four rows. The last row of the upper one, on GPU 0, goes to a borrowed row above the lower
 #     one, on GPU 1. The first row of the lower one goes to a borrowed row below the upper one.
 #
+# Python must not wait here either: it runs ahead of the GPUs, and one :term:`event` for each slab keeps the
+# order. After a step, ``stream.record()`` makes the event. Before another slab's stream fetches a row, it
+# waits for it with ``stream.wait_event(neighbour.done)``. No edge is overwritten too early: what is fetched
+# before one step is overwritten in the next one, and before that a slab waits for its neighbours again.
+#
 # .. kernel:: gpuguide.topics.several_gpus.kernels
 #    :names: HEAT_SOURCE
 #    :fold: The kernel for one step of a slab, in CUDA C++
-#
-# Python must not wait here either. It runs ahead of the GPUs, and one :term:`event` for each slab keeps the
-# order: before a stream fetches a row, it waits for the event after the last step of that neighbour.
 
+# fold: The whole program: slabs that fetch edges and wait by events
 heat_kernel = cp.RawKernel(HEAT_SOURCE, "heat")
 
 
@@ -318,27 +297,24 @@ for plate in (slabs, whole):
         print(len(plate), "slab(s):", plate[0].now.get(stream=stream)[rows - 3 : rows, 3])
 
 # %%
-# Four slabs and a single one give the same numbers. No edge is overwritten too early: what is fetched
-# before one step is overwritten in the next one, and before that a slab waits for its neighbours again.
-#
-# On a plate of 1.07 billion cells, 20 steps take :measured:`heat[one, 2**30].time` on one GPU and
-# :measured:`heat[two, 2**30].time` on two. The work grows with the area of a slab and the exchange only
-# with the length of its edge, so a large plate gains most. To gain a little more, let the kernel read the
-# edge in the neighbour's memory, where there is peer access: with ``slabs[k - 1].now[-1]`` in the place of
-# ``slab.above``, it is :measured:`heat[two_direct, 2**30].time`.
+# Use large plates: the work grows with the area of a slab, the exchange only with the length of its edge.
+# With 1.07 billion cells, 20 steps take :measured:`heat[one, 2**30].time` on one GPU and
+# :measured:`heat[two, 2**30].time` on two. Where there is peer access, you can leave out the copy, as in the
+# first chart: hand the kernel ``slabs[k - 1].now[-1]`` in place of ``slab.above``, and it reads the edge in
+# the neighbour's memory, in about the same time.
 #
 # .. kernel:: gpuguide.topics.several_gpus.stencil
 #    :names: edges, copied, direct
 #    :fold: What is timed: edges copied and edges read
-#
-# .. results:: heat
 
 # %%
-# Add up an array of each GPU
-# ---------------------------
+# .. _several-gpus-sum:
 #
-# Often each GPU has an array, and all of them need the sum, an *all-reduce*. NVIDIA's library NCCL does
-# that in one call, in which all GPUs send to each other at the same time. CuPy finds it if
+# Add up the arrays of all GPUs
+# -----------------------------
+#
+# Often each GPU has an array, and all of them need the sum, an *all-reduce*. Leave that to NVIDIA's library
+# NCCL, which does it in one call, with all GPUs sending to each other at the same time. CuPy finds it if
 # ``nvidia-nccl-cu13`` is installed.
 
 from cupy.cuda import nccl
@@ -360,16 +336,15 @@ with gpus[-1]:
 print("NumPy:", sum(range(1, n_gpus + 1)) * np.ones(3))
 
 # %%
-# One process makes the calls of all GPUs, so they must form a group. Outside of one, the first call waits for
-# the others, which this process has not made yet, and hangs.
+# Do not forget ``groupStart`` and ``groupEnd``: one process makes the calls for all GPUs here, and outside of
+# a group the first call waits for the others, which are not made yet, and the program hangs.
 #
-# .. headline:: NCCL adds up two arrays of 1 GiB faster than copies to one GPU and back
+# .. headline:: NCCL adds up two arrays of 1 GiB much sooner than copies to one GPU and back
 
 # draw
 from gpuguide.charts.shapes import plot_bars
 
-ax = plot_bars(sums, ["nccl", "copies"], at=2**28)
-ax.figure.set_size_inches(6.4, 1.6)
+_ = plot_bars(sums, ["nccl", "copies"], at=2**28)
 
 # %%
 # .. dropdown:: How near NCCL comes to what the links carry
@@ -404,12 +379,17 @@ ax.figure.set_size_inches(6.4, 1.6)
 #    :fold: What is timed: copies to GPU 0 and back
 
 # %%
-# Through Dask
-# ------------
+# More than one machine: Dask
+# ---------------------------
 #
 # Where one machine is not enough, Dask gives each GPU a process, a *worker*, and hands parts of the work to
-# them, over the network as well. Before a worker uses CUDA for the first time, tell it which GPU it may see.
+# them, over the network as well. On one machine, the loop above is the better choice. 34 billion points take
+# both GPUs :measured:`workers[in_one_process, 2**35].time` in one process, and
+# :measured:`workers[dask, 2**35].time` through Dask, which spends most of that on handing out the work.
+# :doc:`Dask: GPUs on several hosts </gallery/concurrency/several_hosts>` says when it pays, and how it is
+# started.
 
+# fold: The integral through Dask
 import os
 
 from dask.distributed import Client, SubprocessCluster
@@ -445,18 +425,8 @@ for name, times in workers.costs().items():
     gg.fact(name, float(np.median(times)), unit="s", samples=times)
 
 # %%
-# Send a worker the source and not a kernel. One that has run here holds addresses of this process, and the
-# worker that gets it dies.
-#
-# On one machine, the loop above is the better choice. 34 billion points take both GPUs
-# :measured:`workers[in_one_process, 2**35].time` in one process, and :measured:`workers[dask, 2**35].time`
-# through Dask, which spends most of that on handing out the work. :doc:`Dask: GPUs on several hosts
-# </gallery/concurrency/several_hosts>` says when it pays, and how it is started.
-#
-# .. results:: workers
-#
-# In the end, close both:
 
+# fold: In the end, close both
 client.close()
 cluster.close()
 
@@ -467,6 +437,12 @@ link_peak = facts["links"].value * 25e9  # NVLink 4; its data sheet counts both 
 bus = 2**30 / sums.time("nccl", 2**28).value
 gg.fact(
     "link_peak", link_peak, unit="B/s", note="NVLink 4: 25 GB/s of data a link, each way"
+)
+gg.fact(
+    "link_cost",
+    facts["used_here"].value / facts["used_there"].value,
+    unit="ratio",
+    note="1 GiB, doubled from the other GPU's memory / from its own",
 )
 gg.fact("copy_share", facts["direct"].value / link_peak, unit="share")
 gg.fact("bus_share", bus / link_peak, unit="share")
@@ -482,9 +458,11 @@ gg.claim(through_dask, "in_one_process", faster_than="dask", at=2**35, by=1.5)
 # %%
 # .. remember::
 #
-#    - Give each GPU its part of the data, launch on all, and only then wait for the results.
-#    - Use another GPU for work that takes one of them many milliseconds; leave short calls where they are.
-#    - Copy directly from GPU to GPU, and order the copies by events instead of letting Python wait.
+#    - Give each GPU its part of the data, launch on all, and only then wait: two GPUs do long work
+#      :measured:`integral[two, 2**37].speedup(one)` as fast as one, and a call of
+#      :measured:`integral[one, 2**24].time` more slowly.
+#    - Copy an array to the GPU that reads it more than once: through the link a kernel reads at
+#      :measured:`used_there`, from its own memory at :measured:`used_here`.
 
 # %%
 # Your turn: rows for every GPU

@@ -6,8 +6,8 @@ How does work reach GPUs on several hosts, and what does Dask cost?
 """
 # %%
 # Use Dask where one machine is not enough, and give it few, long tasks: handing out each one takes
-# :measured:`task`. Leave arrays on the GPUs that made them, and fetch results only when they are small: 128
-# MiB take :measured:`home` to fetch, and :measured:`stay` to add up where they are.
+# :measured:`task`. Leave arrays on the GPUs that made them, and fetch only small results. To fetch 128 MiB
+# takes :measured:`fetch_cost` as long as to add them up where they are and fetch the sum.
 #
 # .. headline:: The more tasks, the longer the same work takes
 #
@@ -15,16 +15,15 @@ How does work reach GPUs on several hosts, and what does Dask cost?
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     ax = plot_bars(results, ["in_one_process", "dask", "dask_16"], at=2**35)
-#     ax.figure.set_size_inches(6.4, 2.2)
+#     plot_bars(results, ["in_one_process", "dask", "dask_16"], at=2**35)
 
 # %%
 # Start a worker for each GPU of this machine
 # -------------------------------------------
 #
-# Dask has a scheduler, which hands tasks to *workers*, one process for each GPU. Install it with ``pip
-# install "dask[array]" distributed``. Before a worker uses CUDA for the first time, tell it which GPU it
-# may see.
+# Try your program on one machine first: on several, only its first lines differ. Dask has a scheduler, which
+# hands tasks to *workers*, one process for each GPU. Install it with ``pip install "dask[array]"
+# distributed``. Before a worker uses CUDA for the first time, tell it which GPU it may see.
 
 import os
 
@@ -47,18 +46,23 @@ for k, worker in enumerate(client.nthreads()):
 print(n_gpus, "GPU(s),", len(client.nthreads()), "worker(s)")
 
 # %%
-# With ``timeout``, a worker that does not start is an error. ``LocalCluster`` would do as well, but a script
-# that uses it must stand below ``if __name__ == "__main__":``. The package ``dask-cuda``, which comes with
-# RAPIDS and its choice of versions, does all of this in ``LocalCUDACluster()``.
+# With ``timeout``, you get an error if a worker does not start, instead of a program that waits for ever.
+#
+# .. dropdown:: LocalCluster and dask-cuda
+#
+#    ``LocalCluster`` would do as well, but a script that uses it must stand below ``if __name__ ==
+#    "__main__":``. The package ``dask-cuda``, which comes with RAPIDS and its choice of versions, does all of
+#    this in ``LocalCUDACluster()``, and ``dask cuda worker tcp://HOST:8786`` starts a worker for each GPU of
+#    a host.
 
 # %%
 # Run CuPy on the chunks of a Dask array
 # --------------------------------------
 #
-# A Dask array is cut into chunks, here arrays of CuPy, and ``map_blocks`` runs a function on each of them, on
-# any worker. Nothing happens until ``compute`` asks for the result. This is the integral of
-# :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`. The loop over GPUs is gone, and
-# nothing says where a chunk is.
+# A Dask array is cut into chunks, here CuPy arrays, and ``map_blocks`` runs a function on each of them, on
+# any worker. Nothing happens until ``compute`` asks for the result. This is the integral of :doc:`Share work
+# among several GPUs </gallery/concurrency/several_gpus>`, without its loop over GPUs: the scheduler decides
+# which worker gets a chunk.
 
 import dask.array as da
 
@@ -93,9 +97,9 @@ print("Dask: ", float(pi.compute()))
 #    Write ``chunks=n // 64`` and run the cell again. The area is the same, and there are sixteen times as
 #    many tasks, which take longer to hand out than to work on.
 #
-# What goes wrong: a kernel that has run in this process holds addresses that mean nothing to a worker, and
-# the worker that gets it dies. What a task needs is pickled and sent along, kernels too. Do not run one
-# here first, or send its source, and make the kernel in the task.
+# What goes wrong: what a task needs is pickled and sent along, kernels too. A kernel that has already run in
+# this process holds addresses that mean nothing to a worker, and the worker that gets it dies. Either do not
+# run the kernel here at all, as above, or send its source and make the kernel in the task.
 
 # %%
 
@@ -112,19 +116,22 @@ for name, seconds in workers.costs().items():
 # Give Dask few and long tasks
 # ----------------------------
 #
-# The scheduler is written in Python, and works on one task after the other. The integral over 34 billion
-# points takes :measured:`workers[in_one_process, 2**35].time` in one process and :measured:`workers[dask,
-# 2**35].time` through Dask. Cut into 16 tasks for each worker, it takes :measured:`workers[dask_16,
-# 2**35].time`. Short work shows the cost alone: 17 million points take :measured:`workers[in_one_process,
-# 2**24].time` in one process and :measured:`workers[dask, 2**24].time` through Dask. A task should work
+# The scheduler is written in Python, and works on one task after the other. In the chart above, the GPU has
+# the same 34 billion points to add up each time, and all that is longer than the first bar is Dask. Short
+# work shows that cost alone: 17 million points take :measured:`workers[in_one_process, 2**24].time` in one
+# process, and :measured:`workers[dask, 2**24].time` through Dask. Give it only computations that work for
 # much longer than that.
 #
 # Copies cost more than tasks. An array stays on the worker that made it until somebody needs it elsewhere,
 # and then it goes through the memory of both hosts. Reduce it where it is, and fetch the sum.
-#
-# .. results:: workers
 
 # draw
+gg.fact(
+    "fetch_cost",
+    facts["home"].value / facts["stay"].value,
+    unit="ratio",
+    note="128 MiB fetched / added up on the worker",
+)
 gg.claim(results, "in_one_process", faster_than="dask", at=2**24, by=5)
 gg.claim(results, "in_one_process", faster_than="dask", at=2**35, by=1.2)
 gg.claim(results, "dask", faster_than="dask_16", at=2**24, by=2)
@@ -147,14 +154,12 @@ gg.claim(results, "dask", faster_than="dask_16", at=2**35, by=1.5)
 #
 #    $ CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1
 #
-# In the program, write ``Client("tcp://HOST:8786")`` in the place of ``Client(cluster)``; nothing has to
-# choose a GPU any more, and the rest stays as it is. ``client.get_versions(check=True)`` says where
-# versions differ. With ``dask-cuda``, ``dask cuda worker tcp://HOST:8786`` starts a worker for each GPU of
-# a host.
+# In the program, write ``Client("tcp://HOST:8786")`` in place of ``Client(cluster)``, and leave out the lines
+# that choose a GPU; the rest stays as it is. ``client.get_versions(check=True)`` says where versions differ.
 #
-# If a worker is lost, the scheduler gives its tasks to the others, and has results that were only there
-# computed again. A task must therefore not mind being run twice. For a worker that hangs, there is
-# ``future.result(timeout=60)``.
+# Write tasks that can run twice: if a worker is lost, the scheduler gives its tasks to the others, and has
+# the results that were only there computed again. Wait with ``future.result(timeout=60)``, in case a worker
+# hangs.
 #
 # .. warning::
 #
@@ -169,9 +174,9 @@ cluster.close()
 # %%
 # .. remember::
 #
-#    - Use Dask for more than one machine; in one, a loop over its GPUs is faster.
-#    - Give it few tasks, each of which works much longer than the :measured:`task` that handing it out takes.
-#    - Leave arrays on the workers, and fetch only small results.
+#    - Use Dask for more than one machine. In one, a loop over its GPUs is faster.
+#    - Give Dask few, long tasks, since handing out each takes :measured:`task`, and leave arrays on the
+#      workers: 128 MiB take :measured:`home` to fetch, and :measured:`stay` to add up where they are.
 
 # thumbnail
 from gpuguide.charts import thumbnail

@@ -215,11 +215,11 @@ gg.claim(results, "numpy", faster_than="cupy", at=32**2, by=1.5)
 # %%
 # .. remember::
 #
-#    - Begin each function with ``xp = array_namespace(x)``, and call ``xp.mean(x)`` instead of ``x.mean()``.
-#      Four million pixels then take :measured:`contrast[cupy, 2048**2].time` on the GPU, and
+#    - Begin a function that is to run on CPU and GPU with ``xp = array_namespace(x)``, and call
+#      ``xp.mean(x)`` instead of ``x.mean()``: four million pixels then take
+#      :measured:`contrast[cupy, 2048**2].time` on the GPU and
 #      :measured:`contrast[numpy_threads, 2048**2].time` on the CPU.
-#    - Make new arrays with ``xp.zeros_like(x)``, or pass ``device=device(x)``.
-#    - Test with NumPy arrays on any machine, and compare with a tolerance.
+#    - Make new arrays with ``xp.zeros_like(x)`` or ``device=device(x)``, so that they lie where ``x`` lies.
 
 # %%
 # Your turn: a library that you do not know

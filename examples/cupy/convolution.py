@@ -14,32 +14,18 @@ How do you blur an image on the GPU, and what do the copies cost?
 #
 # .. drawn:: convolution
 #
-#     import matplotlib.pyplot as plt
-#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#     from gpuguide.charts.shapes import plot_values
+#     from gpuguide.charts.style import CUPY
 #
 #     ways = {
 #         "convolve2d": "convolve2d",
 #         "ndimage.convolve": "ndimage",
 #         "fftconvolve": "fft",
 #         "two passes": "separable",
-#         "CUDA kernel": "fused",
+#         "both passes in one RawKernel": "fused",
 #     }
 #     times = {label: results.time(name, 2048**2) for label, name in ways.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
-#         for row, (label, time) in enumerate(times.items()):
-#             colour = KERNEL if label == "CUDA kernel" else CUPY
-#             ax.barh(row, time.value, height=0.66, color=colour)
-#             end = {"textcoords": "offset points", "va": "center", "weight": "bold"}
-#             ax.annotate(str(time), (time.value, row), (6, 0), **end)
-#         ax.set_yticks(range(len(times)), list(times))
-#         ax.invert_yaxis()
-#         ax.set_xticks([])
-#         ax.set_xlim(0, 1.2 * ax.dataLim.x1)
-#         ax.spines["bottom"].set_visible(False)
-#         ax.grid(visible=False)
-#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
-#         describe(ax, f"Bars of the time for 2048 by 2048 pixels, without copies. {words}.")
+#     plot_values(times, "time on the GPU for 2048 by 2048 pixels", colour=CUPY)
 #
 # .. headline:: All of them give the same picture
 #
@@ -428,19 +414,14 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # .. kernel:: gpuguide.topics.convolution.cpu
 #    :names: direct_threads, fft_threads, separable_threads, in_strips, conv2d
 #    :fold: SciPy and PyTorch on all threads
-#
-# .. results:: image
-#
-# .. results:: by_kernel
 
 # %%
 # .. remember::
 #
-#    - Split the kernel if you can, and call ``ndimage.convolve1d`` for each axis: with 15 by 15 weights this
-#      is :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum.
-#    - If it cannot be split, call ``ndimage.convolve`` with a small kernel and ``fftconvolve`` from about 15
-#      by 15 on.
-#    - Pin the arrays for the image and the result. With pageable copies, a good loop on the CPU wins.
+#    - Split a blur into two passes, ``ndimage.convolve1d`` along each axis: with 15 by 15 weights this is
+#      :measured:`image[separable, 2048**2].speedup(ndimage)` as fast as the direct sum.
+#    - For weights that cannot be split, call ``ndimage.convolve`` if they are few, and ``fftconvolve`` from
+#      about 15 by 15 on.
 
 # %%
 # Your turn: compare fairly

@@ -219,11 +219,10 @@ print("ready")
 # %%
 # .. remember::
 #
-#    - Keep the kernel cache on a volume or in the container's image, and name it in ``CUPY_CACHE_DIR``: a
+#    - Keep CuPy's kernel cache on a volume or in the container's image, and name it in ``CUPY_CACHE_DIR``: a
 #      process is then ready after :measured:`filled_whole`, without it after :measured:`empty_whole`.
 #    - Let a service call each function once before its first request, with the dtypes, layouts and sizes that
 #      will come.
-#    - Let one process go through all files. Each new one pays for the import and the context again.
 
 # %%
 # Your turn: a service that starts warm

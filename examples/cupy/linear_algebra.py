@@ -156,8 +156,6 @@ _ = gg.fact("over_fp64", over, unit="ratio", note="product / ceiling of ordinary
 # .. kernel:: gpuguide.topics.linear_algebra.cpu
 #    :names: one_thread
 #    :fold: How NumPy is told to use one thread
-#
-# .. results:: qr
 
 # %%
 # Judge an answer by its residual
@@ -366,10 +364,10 @@ except np.linalg.LinAlgError as error:
 # .. remember::
 #
 #    - Use ``cp.linalg`` from a few hundred rows on: QR of 1024 rows is
-#      :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast as NumPy on 16 virtual CPUs, pinned
+#      :measured:`qr[with_copies_pinned, 1024**2].speedup(numpy)` as fast as NumPy on all threads, pinned
 #      copies included.
-#    - Judge an answer by its residual, and call ``eigh`` instead of ``svd`` if the matrix is symmetric.
-#    - Write ``with cupyx.errstate(linalg="raise")`` if a matrix may be singular.
+#    - Write ``with cupyx.errstate(linalg="raise")`` around ``solve`` and ``inv``: without it, CuPy says
+#      nothing of a singular matrix.
 
 # %%
 # Your turn: find the crossover in a table

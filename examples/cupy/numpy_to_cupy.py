@@ -16,8 +16,7 @@ What has to change in a NumPy program, and what does not work?
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     ax = plot_bars(convolve, ["numpy", "numpy_threads", "cupy"], at=2048**2)
-#     ax.figure.set_size_inches(7.2, 2.6)
+#     plot_bars(convolve, ["numpy", "numpy_threads", "cupy"], at=2048**2)
 
 # %%
 # Two lines change
@@ -295,8 +294,6 @@ for step in (row_by_row, at_once):
 # takes :measured:`rows[numpy_loop, 1024**2].time`, is the slow line in CuPy. One call for all rows is
 # :measured:`rows[cupy_once, 1024**2].speedup(cupy_loop)` as fast.
 #
-# .. results:: rows
-#
 # For a whole program, NVIDIA's profiler Nsight Systems draws what ran when, and
 # ``with cupyx.profiler.time_range("name"):`` marks a step of yours in its picture.
 
@@ -324,10 +321,6 @@ for name, layout in {"by row": table, "by column": by_column}.items():
 #    The sums take most of the time, and not the bytes: in float32 the GPU works for
 #    :measured:`together_single[gpu_alone, 10**7].time`, in float64 for
 #    :measured:`together[gpu_alone, 10**7].time`.
-#
-# .. results:: together
-#
-# .. results:: together_single
 #
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: together_numpy, together_cupy
@@ -360,8 +353,6 @@ _ = gg.plot_time(
 #    :names: cpu_threads
 #    :fold: The compiled loop on all CPU threads
 #
-# .. results:: columns
-#
 # .. kernel:: gpuguide.topics.numpy_to_cupy.study
 #    :names: cupy, with_copies, with_copies_pinned
 #    :fold: What is timed for CuPy, with copies and without
@@ -376,12 +367,10 @@ gg.claim(rows, "cupy_once", faster_than=("cupy_loop", "numpy_once"), at=1024**2,
 # %%
 # .. remember::
 #
-#    - Copy the arrays with ``cp.asarray`` once, call the same functions, and fetch the result with
-#      ``.get()``.
-#    - Keep CPU and GPU arrays apart: mixing them raises ``TypeError``, and ``float()``, ``if`` and ``print``
-#      wait for the GPU.
-#    - Time the steps, and replace a loop over rows by one call: it is
+#    - Replace a loop over rows by one call on the whole array: to scale 1024 vectors to length one is then
 #      :measured:`rows[cupy_once, 1024**2].speedup(cupy_loop)` as fast.
+#    - Do not mix NumPy and CuPy arrays, which raises ``TypeError``. Keep ``float(x)``, ``if x`` and
+#      ``print(x)`` out of loops: each waits for the GPU.
 
 # %%
 # Your turn: one function for both sides

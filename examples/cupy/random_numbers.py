@@ -16,8 +16,7 @@ Which generator should you take on the GPU, and how fast is it?
 #
 #     from gpuguide.charts.shapes import plot_bars
 #
-#     ax = plot_bars(results, ["numpy_threads", "cupy_random", "xorwow"], at=5 * 10**7)
-#     ax.figure.set_size_inches(7.2, 2.6)
+#     plot_bars(results, ["numpy_threads", "cupy_random", "xorwow"], at=5 * 10**7)
 
 # %%
 # default_rng: NumPy's interface, other numbers
@@ -267,17 +266,14 @@ with style():
 # The error falls with the square root of the number of points, on a GPU as anywhere, so that even a much
 # faster GPU buys few digits. If your errors do not fall like this, look at your random numbers: a seed that
 # is set again in a loop makes the same points again.
-#
-# .. results:: float64
 
 # %%
 # .. remember::
 #
-#    - Make random numbers for the GPU with ``cp.random.default_rng``, many in one call. It takes
-#      :measured:`float64[xorwow, 5*10**7].time` for fifty million, and ``cp.random.random`` takes
+#    - Make random numbers with ``cp.random.default_rng``, many in one call: fifty million take
+#      :measured:`float64[xorwow, 5*10**7].time`, where ``cp.random.random`` takes
 #      :measured:`float64[cupy_random, 5*10**7].time`.
-#    - Pass ``dtype=cp.float32`` where seven digits are enough.
-#    - Set the seed once, before the loop, and do not expect NumPy's numbers from it.
+#    - Set a seed once, before the loop, and do not expect the GPU to draw NumPy's numbers from it.
 
 # %%
 # Your turn: more numbers than fit

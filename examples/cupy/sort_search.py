@@ -180,7 +180,7 @@ _ = plot_dots(
 # .. list-table:: A million numbers
 #    :header-rows: 1
 #
-#    * -
+#    * - function
 #      - NumPy
 #      - CuPy
 #    * - ``sort``
@@ -214,11 +214,7 @@ _ = plot_dots(
 #    - Sort on the GPU what is there already: seventeen million numbers take
 #      :measured:`sort[cupy, 4096**2].time`, and NumPy on all threads
 #      :measured:`sort[numpy_threads, 4096**2].time`.
-#    - Leave sorts of less than a hundred thousand numbers to NumPy if they start and end on the CPU. Above,
-#      keep the numbers in pinned memory: :measured:`sort[with_copies_pinned, 4096**2].time` instead of
-#      :measured:`sort[with_copies, 4096**2].time`, copies included.
-#    - Sort rows of numbers that are not negative as one flat array, with the number of the row in front of
-#      the bits: it is :measured:`rows[rows_packed, 4096**2].speedup(rows_cupy)` as fast as ``axis=1``.
+#    - Leave sorts of less than a hundred thousand numbers to NumPy if they start and end on the CPU.
 
 # %%
 # Your turn: remove needless copies

@@ -14,28 +14,16 @@ How do you keep an expression of arrays from going through memory again and agai
 #
 # .. drawn:: fusion
 #
-#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.shapes import plot_values
+#     from gpuguide.charts.style import CUPY
 #
-#     from gpuguide.charts.style import CUPY, describe, style
-#
-#     named = {
+#     times = {
 #         "(x - y) * (x - y)": results.time("three_steps", 10**8),
 #         "d = x - y; d * d": results.time("two_steps", 10**8),
 #         "fused": results.time("fused", 10**8),
 #         "only x - y": difference.time("subtract", 10**8),
 #     }
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
-#         for row, (label, time) in enumerate(named.items()):
-#             hollow = {"facecolor": "none", "edgecolor": CUPY} if "only" in label else {"color": CUPY}
-#             ax.barh(row, time.value, 0.6, **hollow)
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(4), list(named))
-#         ax.set(xlim=(0, 1.25 * max(time.value for time in named.values())), xticks=[], ylim=(3.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in named.items())
-#         describe(ax, f"Time of the squared difference of 10**8 numbers. {words}.")
+#     plot_values(times, "time of the squared difference of 10**8 numbers", colour=CUPY)
 
 # %%
 # One decorator: cp.fuse
@@ -151,9 +139,6 @@ print(d[:3], (d * d)[:3])
 gg.plot_time(results)
 
 # %%
-# .. results:: reversed
-
-# %%
 # float32: a kernel of your own is faster still
 # ---------------------------------------------
 #
@@ -262,10 +247,10 @@ print("NumPy's array:", outcome(squared_difference, z, z.get()))
 # %%
 # .. remember::
 #
-#    - Fuse expressions of several operators with ``@cp.fuse``: ``(x - y) * (x - y)`` is
-#      :measured:`squared[fused, 10**8].speedup(three_steps)` as fast.
-#    - Count the arrays that are read and written, before and after: their ratio is what you gain.
-#    - End the function before a sum, write ``def`` and not ``lambda``, and pass all arrays as arguments.
+#    - Fuse expressions of several operators with ``@cp.fuse``, and expect the ratio of the arrays that are
+#      read and written: ``(x - y) * (x - y)`` is :measured:`squared[fused, 10**8].speedup(three_steps)` as
+#      fast.
+#    - Write a fused function with ``def``, pass all its arrays as arguments, and sum outside of it.
 
 # %%
 # Your turn: fuse by hand

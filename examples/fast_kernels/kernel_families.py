@@ -14,9 +14,7 @@ CuPy and Numba offer many ways to write a kernel: which do you take, and when?
 #
 # .. drawn:: kernel_families
 #
-#     import matplotlib.pyplot as plt
-#
-#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#     from gpuguide.charts.shapes import plot_values
 #
 #     names = {
 #         "cp.add": "add_ufunc",
@@ -27,17 +25,7 @@ CuPy and Numba offer many ways to write a kernel: which do you take, and when?
 #         "RawKernel, four": "add_quads",
 #     }
 #     times = {label: results.time(name, 2**28) for label, name in names.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.5))[1]
-#         for row, time in enumerate(times.values()):
-#             ax.barh(row, time.value, 0.6, color=KERNEL if row > 3 else CUPY)
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(6), list(times))
-#         ax.set(xlim=(0, 1.25 * times["cp.add"].value), xticks=[], ylim=(5.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in times.items())
-#         describe(ax, f"Time to add two arrays of 2**28 numbers of four bytes. {words}.")
+#     plot_values(times, "time to add two arrays of 2**28 numbers of four bytes")
 
 # %%
 # Three ways without a grid
@@ -243,8 +231,6 @@ print("as cp.add:", bool((out == cp.add(a, b)).all()))
 # :measured:`add[add_one, 2**28].time` (:doc:`How many threads, how many blocks
 # </gallery/first_kernels/launch_sizes>`).
 #
-# .. results:: add
-#
 # For arrays of even length, a view is a cure. Seen as complex numbers, two neighbours are one element of
 # eight bytes, and a complex addition adds both parts.
 #
@@ -300,9 +286,7 @@ print("sum_blocks:", result[0], " NumPy:", a_host.sum())
 # .. headline:: cp.sum is as fast as a kernel of your own
 
 # draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import CUPY, KERNEL, describe
+from gpuguide.charts.shapes import plot_values
 
 names = {
     "cp.sum": "sum_cupy",
@@ -311,17 +295,7 @@ names = {
     "RawKernel": "sum_quads",
 }
 times = {label: totals.time(name, 2**28) for label, name in names.items()}
-ax = plt.subplots(figsize=(7.2, 2.0))[1]
-for row, time in enumerate(times.values()):
-    ax.barh(row, time.value, 0.6, color=KERNEL if row > 1 else CUPY)
-    ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-ax.set_yticks(range(4), list(times))
-longest = times["ReductionKernel"].value
-ax.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(3.5, -0.5))
-ax.grid(visible=False)
-ax.spines["bottom"].set_visible(False)
-words = "; ".join(f"{label} {time}" for label, time in times.items())
-describe(ax, f"Time to add up 2**28 numbers of four bytes. {words}.")
+_ = plot_values(times, "time to add up 2**28 numbers of four bytes")
 
 # %%
 # Our best RawKernel is hardly worth its 49 lines. It loads 16 bytes at once, with as many blocks as the GPU
@@ -365,17 +339,14 @@ print("without CUB:", without_cub, " with CUB:", a.sum())
 # .. kernel:: gpuguide.topics.kernel_families.accelerators
 #    :names: using, cumulative_sum, in_place, contracted
 #    :fold: CUB on and off
-#
-# .. results:: switched
 
 # %%
 # .. remember::
 #
 #    - Take what CuPy has, such as ``cp.sum``; then ``@cp.fuse`` or an ElementwiseKernel; a kernel of your own
 #      comes last.
-#    - In a kernel on ``float32`` arrays, give each thread four numbers: that is
-#      :measured:`add[add_four, 2**28].speedup(add_ufunc)` as fast as ``cp.add``.
-#    - Pass numbers to a RawKernel as ``np.float32(x)`` or ``np.int32(n)``, never as Python's.
+#    - Pass numbers to a RawKernel as ``np.float32(x)`` or ``np.int32(n)``, never as Python's: it would read
+#      other bits.
 
 # %%
 # Your turn: a reduction in any grouping

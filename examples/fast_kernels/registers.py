@@ -14,9 +14,7 @@ How should a kernel carry a running product or sum?
 #
 # .. drawn:: registers
 #
-#     import matplotlib.pyplot as plt
-#
-#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#     from gpuguide.charts.shapes import plot_values
 #
 #     names = {
 #         "in the output array": "as_is",
@@ -25,17 +23,7 @@ How should a kernel carry a running product or sum?
 #         "and fewer registers": "one_index",
 #     }
 #     times = {label: results.time(name, 4096) for label, name in names.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
-#         for row, (label, time) in enumerate(times.items()):
-#             ax.barh(row, time.value, 0.6, color=CUPY if label == "cp.prod" else KERNEL)
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(4), list(times))
-#         ax.set(xlim=(0, 1.25 * times["in the output array"].value), xticks=[], ylim=(3.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in times.items())
-#         describe(ax, f"Time of the product of 4096 layers. {words}.")
+#     plot_values(times, "time of the product of 4096 layers")
 
 # %%
 # The mistake: the product in the output array
@@ -292,8 +280,6 @@ gg.claim(results, "in_register", faster_than="as_is", at=n, by=1.5)
 gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 
 # %%
-# .. results:: product
-#
 # .. kernel:: gpuguide.topics.registers.study
 #    :names: launch_source, pairs, one_index, fewer_registers, limited, stores
 #    :fold: The launches, and how stores are counted
@@ -301,11 +287,10 @@ gg.claim(results, "one_load", faster_than="cpp", at=n, by=1.5)
 # %%
 # .. remember::
 #
-#    - Carry running results in a variable, and store once: a product of 4096 layers is
+#    - Carry running results in a local variable, and store once: a product of 4096 layers is
 #      :measured:`product[in_register, 4096].speedup(as_is)` as fast.
-#    - Look at ``kernel.get_regs_per_thread()``, and bring it down to 32: then registers keep no thread
-#      waiting.
-#    - Test a product with factors near 1, or zeros will pass.
+#    - Keep a kernel at 32 registers a thread, as ``kernel.get_regs_per_thread()`` says: a multiprocessor has
+#      65 536, enough for all 2048 threads that it can hold.
 
 # %%
 # Your turn: carry values along

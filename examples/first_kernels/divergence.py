@@ -211,8 +211,6 @@ gg.plot_time(results, variants=["in_order", "regrouped", "regrouped_often", "by_
 # :measured:`divisors[in_order, 2**12].time`, and regrouping :measured:`divisors[regrouped, 2**12].time`. All
 # warps are on the GPU at once then, so we think that the kernel takes as long as its slowest warp, and
 # regrouped numbers are work for two blocks only. :evidence:`opinion`
-#
-# .. results:: divisors
 
 # draw
 gg.claim(results, "by_cost", faster_than="in_order", at=2**22, by=8)
@@ -255,8 +253,6 @@ recipes = two_recipes.recipes.run()
 # With the elements dealt out by warp, the kernel is :measured:`recipes[by_warp, 2**22].speedup(mixed)` as
 # fast as mixed, because no thread waits for the other side any more. :evidence:`count warp_steps` Grouping
 # all of one kind gains nothing beyond that: what matters is only who shares a warp.
-#
-# .. results:: recipes
 
 # %%
 # A short branch costs nothing
@@ -399,8 +395,6 @@ describe(
 #            f"order take {timed['divisors, in order']:.0f} times as long, pixels in rows "
 #            f"{timed['pixels, rows']:.1f} times.",
 #        )
-#
-# .. results:: escape
 
 # draw
 gg.claim(escape, "rows", faster_than="shuffled", at=1024**2, by=2)
@@ -426,9 +420,8 @@ gg.claim(recipes, "mixed", faster_than="group_first", at=2**12, by=1.5)
 #
 #    - Give the 32 threads of a warp work of equal length: sorted by cost, a search for divisors is
 #      :measured:`divisors[by_cost, 2**22].speedup(in_order)` as fast. A short ``if`` is free.
-#    - Count on the host first: the longest thread of each warp, against the average.
-#    - Sort only long work whose neighbours differ, and call ``cuda.syncwarp()`` before threads of a warp
-#      exchange values.
+#    - Call ``cuda.syncwarp()`` before threads of a warp exchange values: after an ``if`` they may be at
+#      different lines.
 
 # %%
 # Your turn: even and odd places

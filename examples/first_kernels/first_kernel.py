@@ -14,9 +14,7 @@ How do you turn a loop into a kernel, and what does it gain?
 #
 # .. drawn:: first_kernel
 #
-#    import matplotlib.pyplot as plt
-#
-#    from gpuguide.charts.style import INK, KERNEL, describe, style
+#    from gpuguide.charts.shapes import plot_values
 #
 #    bars = {
 #        "one thread": "one_thread",
@@ -24,17 +22,7 @@ How do you turn a loop into a kernel, and what does it gain?
 #        "a thread for every number": "grid",
 #    }
 #    times = {label: results.time(name, 2**20) for label, name in bars.items()}
-#    longest = max(time.value for time in times.values())
-#    with style():
-#        ax = plt.subplots(figsize=(7.2, 2.1))[1]
-#        for row, (label, time) in enumerate(times.items()):
-#            ax.barh(row, time.value, height=0.42, color=KERNEL)
-#            ax.text(0, row - 0.28, label, va="bottom", color=INK)
-#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#        ax.set(xlim=(0, 1.2 * longest), ylim=(len(times) - 0.6, -0.8))
-#        ax.axis("off")
-#        words = "; ".join(f"{label} {time}" for label, time in times.items())
-#        describe(ax, f"Bars of the time on the GPU for a million numbers. {words}.")
+#    plot_values(times, "time on the GPU for a million numbers")
 
 # %%
 # A kernel and its launch
@@ -296,15 +284,12 @@ gg.claim(
 )
 
 # %%
-# .. results:: increment
-
-# %%
 # .. remember::
 #
-#    - Give each thread one element: ``i = cuda.grid(1)``, then the guard ``if i < x.size``.
-#    - Launch ``(n + 255) // 256`` blocks of 256 threads: for a million numbers such a grid is
-#      :measured:`increment[grid, 2**20].speedup(one_block)` as fast as a single block.
-#    - Hand kernels arrays that are on the GPU. A NumPy array is copied there and back at every launch.
+#    - Give each thread one element: ``i = cuda.grid(1)``, and then the guard ``if i < x.size``.
+#    - Hand a kernel arrays that are on the GPU. With a NumPy array of a million numbers, which is copied
+#      there and back, a launch takes :measured:`with_numpy_array` instead of
+#      :measured:`increment[grid, 2**20].time`.
 
 # %%
 # Your turn: mend a kernel without a guard

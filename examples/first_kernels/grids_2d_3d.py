@@ -15,26 +15,14 @@ Which axis of an array should threadIdx.x walk along?
 #
 # .. drawn:: grids_2d_3d
 #
-#    import matplotlib.pyplot as plt
-#
-#    from gpuguide.charts.style import INK, KERNEL, describe, style
+#    from gpuguide.charts.shapes import plot_values
 #
 #    bars = {
 #        "threadIdx.x along the rows": "fast_32x8",
 #        "threadIdx.x down the columns": "slow_32x8",
 #    }
 #    times = {label: results.time(name, 16384**2) for label, name in bars.items()}
-#    longest = max(time.value for time in times.values())
-#    with style():
-#        ax = plt.subplots(figsize=(7.2, 1.5))[1]
-#        for row, (label, time) in enumerate(times.items()):
-#            ax.barh(row, time.value, height=0.42, color=KERNEL)
-#            ax.text(0, row - 0.28, label, va="bottom", color=INK)
-#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#        ax.set(xlim=(0, 1.2 * longest), ylim=(1.4, -0.8))
-#        ax.axis("off")
-#        words = "; ".join(f"{label} {time}" for label, time in times.items())
-#        describe(ax, f"Bars of the time for a matrix of 16 384 by 16 384. {words}.")
+#    plot_values(times, "time for a matrix of 16 384 by 16 384")
 
 # %%
 # cuda.grid(2) returns x first
@@ -294,8 +282,6 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_bytes)`
 #         - :measured:`matrix[slow_32x32, 16384**2].counter(dram_throughput)`
 #
-#
-# .. results:: matrix
 
 # %%
 # Three axes: cuda.grid(3)
@@ -319,8 +305,6 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 #    warps of the block use all of it. Blocks of 32 by 8 by 1 touch as many sectors per request, but no two
 #    elements of a block share one. They take :measured:`box[slow_32x8x1, 256**3].time`.
 #    :evidence:`variant slow_32x8x1`
-#
-# .. results:: box
 
 # %%
 # When one axis is enough
@@ -336,12 +320,11 @@ describe(ax, f"Time down the columns over time along the rows. {'; '.join(words)
 # %%
 # .. remember::
 #
-#    - Write ``col, row = cuda.grid(2)`` and index with ``[row, col]``: ``threadIdx.x`` belongs to the last
-#      axis.
-#    - Guard every edge, ``row < x.shape[0] and col < x.shape[1]``, and put the blocks for the columns first.
-#    - Look at the axis when a kernel is slow and right: on a large matrix the right one is
-#      :measured:`matrix[fast_32x8, 16384**2].speedup(slow_32x8)` as fast. If you cannot change it, launch
-#      blocks of 16 by 16.
+#    - Write ``col, row = cuda.grid(2)``, index with ``[row, col]``, and guard both edges. With the two names
+#      exchanged, a large matrix takes :measured:`matrix[slow_32x8, 16384**2].time` instead of
+#      :measured:`matrix[fast_32x8, 16384**2].time`.
+#    - If a kernel has to walk down the columns, launch blocks of 16 by 16:
+#      :measured:`matrix[slow_16x16, 16384**2].speedup(slow_32x8)` as fast as blocks of 32 by 8.
 
 # %%
 # Your turn: find the axis

@@ -189,9 +189,6 @@ print("a hundred more:", x[0, :4])
 one_launch[blocks_per_grid, threads_per_block](view)
 
 # %%
-# .. results:: hundred
-
-# %%
 # Each array makes a launch longer
 # --------------------------------
 #
@@ -264,10 +261,6 @@ describe(ax, f"Host time of a launch against the number of arrays. {'; '.join(wo
 #      - :measured:`busy[behind_cupy_arrays, 1024].launch`
 #    * - ``cuda.as_cuda_array(x)`` at each launch
 #      - :measured:`busy[waiting, 1024].launch`
-#
-# .. results:: busy
-#
-# .. results:: launches
 
 # %%
 # A library call is many launches: QR
@@ -312,8 +305,6 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 #    Not in the smallest case: to its kernels' :measured:`qr[cupy, 64**2].time` come the copies, and NumPy
 #    takes :measured:`qr[numpy, 64**2].time` in all. From 256 by 256 on, the kernels take longer than their
 #    launches: :measured:`qr[cupy, 256**2].time` there, against :measured:`qr[cupy, 256**2].launch`.
-#
-# .. results:: qr
 
 # %%
 # When launches cost nothing
@@ -327,10 +318,10 @@ describe(ax, f"Time of a QR factorisation against matrix elements. {'; '.join(wo
 # .. remember::
 #
 #    - Make one kernel of many short ones, or record them in a CUDA graph: a hundred launches then take
-#      :measured:`hundred[graph, 65536].time` instead of :measured:`hundred[cupy_arrays, 65536].time`.
+#      :measured:`hundred[graph, 65536].time`.
 #    - Make Numba's view of a CuPy array once, ``cuda.as_cuda_array(x, sync=False)``, and launch with that: on
-#      one stream it is safe, and the hundred launches take :measured:`hundred[numba_views, 65536].time`.
-#    - Leave launches alone where kernels are long: Python prepares the next one while the GPU works.
+#      one stream it is safe, and a hundred launches take :measured:`hundred[numba_views, 65536].time`,
+#      without it :measured:`hundred[cupy_arrays, 65536].time`.
 
 # %%
 # Your turn: one launch for a table

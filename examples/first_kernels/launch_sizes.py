@@ -387,8 +387,6 @@ for kernel, width, elements in (
 #
 # None of them mentions the elements per thread. Nor does Numba's warning about low occupancy: it appears for
 # fewer than 128 blocks, whatever the GPU and the kernel.
-#
-# .. results:: shapes
 
 # %%
 # When four elements do not pay
@@ -402,13 +400,12 @@ for kernel, width, elements in (
 # %%
 # .. remember::
 #
-#    - Start with 256 threads per block and ``ceil(n / 256)`` blocks.
+#    - Start with 256 threads per block and ``ceil(n / 256)`` blocks. If you change them, take multiples of 32
+#      threads: blocks of 32 reach :measured:`shapes[full_warps, 2**26].share` of the peak memory speed, and
+#      blocks of 33 :measured:`shapes[a_lane_more, 2**26].share`.
 #    - In a kernel that does nothing but move data, give each thread four elements, a block's width apart:
 #      that takes it from :measured:`maximum[larger_blocks, 2**28].share` to
 #      :measured:`maximum[four_elements, 2**28].share` of the peak memory speed.
-#    - Take multiples of 32 threads: a block of 33 takes the room of 64, and reaches
-#      :measured:`shapes[a_lane_more, 2**26].share` of that speed instead of
-#      :measured:`shapes[full_warps, 2**26].share`.
 
 # %%
 # Your turn: deal the elements out

@@ -13,24 +13,15 @@ Why does a kernel on float32 arrays compute in float64, and how do you stop it?
 #
 # .. drawn:: numba_types
 #
-#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.shapes import plot_values
 #
-#     from gpuguide.charts.style import KERNEL, describe, style
-#
-#     names = ("python_floats", "rounded_steps", "float32_only")
-#     labels = ("Python floats", "each step rounded", "float32 constants")
-#     times = [results.time(name, 2**26) for name in names]
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.7))[1]
-#         for row, time in enumerate(times):
-#             ax.barh(row, time.value, 0.6, color=KERNEL)
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(3), labels)
-#         ax.set(xlim=(0, 1.25 * times[1].value), xticks=[], ylim=(2.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in zip(labels, times, strict=True))
-#         describe(ax, f"Time of three kernels for 2**26 patients. {words}.")
+#     names = {
+#         "Python floats": "python_floats",
+#         "each step rounded": "rounded_steps",
+#         "float32 constants": "float32_only",
+#     }
+#     times = {label: results.time(name, 2**26) for label, name in names.items()}
+#     plot_values(times, "time of three kernels for 2**26 patients")
 
 # %%
 # The wider type wins
@@ -189,10 +180,6 @@ wide = numba_types.wide.run()
 #    The GPU can do twice as many ``float32`` as ``float64`` operations per clock cycle. The gain stays below
 #    that: this kernel reaches :measured:`level[float32_only, 2**26].flop_share` of what the ``float32`` units
 #    can do, and Python floats reach :measured:`level[python_floats, 2**26].flop_share` of theirs.
-#
-# .. results:: level
-#
-# .. results:: wide
 
 # draw
 gg.claim(results, "float32_only", faster_than="python_floats", at=2**26, by=1.3)
@@ -272,8 +259,6 @@ for kernel in (range_int64, range_int32, own_counter):
 #    For each dose, ``range`` works on :measured:`words_range_int64` words of 32 bits in ``int64``, and on
 #    :measured:`words_range_int32` in ``int32``. The time that it adds to the ``while`` loop's is
 #    :measured:`counting_ratio` as long in 64 bits. :evidence:`count counting_words`
-#
-# .. results:: counters
 
 # draw
 gg.claim(counters, "range_int32", faster_than="range_int64", at=2**24, by=1.4)
@@ -358,8 +343,6 @@ except NotImplementedError as error:
 scale = numba_types.scale.run()
 
 # %%
-# .. results:: scale
-#
 # This depends on the GPU. For this one, `NVIDIA lists
 # <https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions>`__ 64 operations in
 # ``float64`` per clock cycle and multiprocessor, and for graphics cards of :term:`compute capability` 8.9
@@ -368,12 +351,11 @@ scale = numba_types.scale.run()
 # %%
 # .. remember::
 #
-#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays. With Python floats it
-#      computes in ``float64`` and took :measured:`level[float32_only, 2**26].speedup(python_floats)` as
-#      long; on graphics cards it takes far longer.
-#    - Look for ``f64`` in ``kernel.inspect_asm()``. No test of results finds this mistake.
-#    - Check lengths and types on the host: a kernel reports no bad index, no overflow and no division by
-#      zero.
+#    - Put ``np.float32`` around every constant of a kernel on ``float32`` arrays, and look for ``f64`` in
+#      ``kernel.inspect_asm()``. With Python floats a kernel took
+#      :measured:`level[float32_only, 2**26].speedup(python_floats)` as long, on graphics cards far longer.
+#    - Check lengths and types before the launch: a kernel reports no bad index, no overflow and no division
+#      by zero.
 
 # %%
 # Your turn: degrees in 32 bits

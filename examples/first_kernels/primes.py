@@ -414,11 +414,10 @@ for name in ax.texts:
 # %%
 # .. remember::
 #
-#    - Count the work before you tune it: to stop at the square root is worth
+#    - Count the work before you tune it: to look for divisors up to the square root only is worth
 #      :measured:`primes[to_square_root, 10**6].speedup(odd_numbers)`, without any change to the launch.
-#    - Launch once for all numbers, and give the threads of a warp work of the same length.
-#    - Use shared memory, a segment per block, for scattered writes into data that no cache holds: for a
-#      billion numbers it gains :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
+#    - Write scattered results into shared memory, a segment per block, if no cache holds them: a sieve of a
+#      billion numbers gains :measured:`primes[sieve_shared, 10**9].speedup(sieve_global)`.
 
 # %%
 # Your turn: the smallest factor of each number

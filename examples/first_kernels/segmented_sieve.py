@@ -14,26 +14,11 @@ How fast can one GPU count the primes below a billion, and what does that take?
 #
 # .. drawn:: segmented_sieve
 #
-#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.shapes import plot_values
 #
-#     from gpuguide.charts.style import CPU, KERNEL, describe, style
-#
-#     names = {
-#         "primesieve, CPU": ("primesieve", CPU),
-#         "this sieve, GPU": ("segmented_pinned", KERNEL),
-#     }
-#     times = {label: counts.time(name, 10**9) for label, (name, _) in names.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.2))[1]
-#         for row, (label, time) in enumerate(times.items()):
-#             ax.barh(row, time.value, 0.6, color=names[label][1])
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(2), list(times))
-#         ax.set(xlim=(0, 1.25 * times["primesieve, CPU"].value), xticks=[], ylim=(1.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in times.items())
-#         describe(ax, f"Time to count the primes below a billion. {words}.")
+#     names = {"primesieve, CPU": "primesieve", "this sieve, GPU": "segmented_pinned"}
+#     times = {label: counts.time(name, 10**9) for label, name in names.items()}
+#     plot_values(times, "time to count the primes below a billion")
 
 # %%
 # Shared memory has 32 banks: keep a warp's threads apart
@@ -114,8 +99,6 @@ for stretch in (12, 16, 24, 36):
 #    instead of :measured:`segmented[segmented, 10**9].counter(active_lanes)`.
 #    :evidence:`counter active_lanes` A segment has about 200 000 odd numbers. Beyond a step of 173, 32
 #    stretches of 36 are longer than that; stretches of 12 are so only beyond 520.
-#
-# .. results:: segmented
 
 # %%
 
@@ -267,12 +250,10 @@ _ = gg.plot_time(results, variants=["with_copy", "with_copy_pinned"], clock="end
 # %%
 # .. remember::
 #
-#    - Leave an odd number of four-byte words between neighbouring threads in shared memory, so that each has
-#      a bank of its own.
-#    - For much shared memory, launch one block per multiprocessor and ask for it at launch. Let warps fetch
-#      their work, the longest first.
-#    - Copy back only what is wanted: counted on the GPU, a billion numbers take
-#      :measured:`count[segmented_pinned, 10**9].time`, and their list
+#    - Leave an odd number of four-byte words between neighbouring threads in shared memory: each then has a
+#      bank of its own.
+#    - Fetch a count or a sum and not the list: for the primes below a billion that takes
+#      :measured:`count[segmented_pinned, 10**9].time` instead of
 #      :measured:`segmented[with_copy_pinned, 10**9].time`.
 
 # %%

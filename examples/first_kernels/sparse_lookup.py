@@ -14,28 +14,16 @@ How does a GPU look up millions of keys fast?
 #
 # .. drawn:: sparse_lookup
 #
-#     import matplotlib.pyplot as plt
-#
-#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#     from gpuguide.charts.shapes import plot_values
 #
 #     names = {
-#         "cp.searchsorted": ("cupy", CUPY),
-#         "binary search": ("branching", KERNEL),
-#         "buckets": ("bucket_of_8", KERNEL),
-#         "hash table": ("hash_table", KERNEL),
+#         "cp.searchsorted": "cupy",
+#         "binary search": "branching",
+#         "buckets": "bucket_of_8",
+#         "hash table": "hash_table",
 #     }
-#     times = {label: lookup.time(name, 10**7) for label, (name, _) in names.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
-#         for row, (label, time) in enumerate(times.items()):
-#             ax.barh(row, time.value, 0.6, color=names[label][1])
-#             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#         ax.set_yticks(range(4), list(times))
-#         ax.set(xlim=(0, 1.25 * times["cp.searchsorted"].value), xticks=[], ylim=(3.5, -0.5))
-#         ax.grid(visible=False)
-#         ax.spines["bottom"].set_visible(False)
-#         words = "; ".join(f"{label} {time}" for label, time in times.items())
-#         describe(ax, f"Time of ten million look-ups on the GPU. {words}.")
+#     times = {label: lookup.time(name, 10**7) for label, name in names.items()}
+#     plot_values(times, "time of ten million look-ups on the GPU")
 
 # %%
 # Two sorted arrays instead of a dict
@@ -381,20 +369,14 @@ _ = gg.plot_time(
 # .. kernel:: gpuguide.topics.sparse_lookup.study
 #    :names: in_buckets, with_copies_pinned
 #    :fold: The copies, from and to pinned memory
-#
-# .. results:: lookup
-#
-# .. results:: in_order
 
 # %%
 # .. remember::
 #
-#    - Compute the place of a key: a hash table is
+#    - Look up keys in a hash table, which computes their place:
 #      :measured:`lookup[hash_table, 10**7].speedup(branching)` as fast as a binary search.
-#    - To make a look-up faster, read fewer places: narrow buckets, a hash table, or a direct table for small
-#      keys.
-#    - Use a Python dict for a few queries, and a table on all threads of the CPU for data that lives there: a
-#      round trip to the GPU takes :measured:`lookup[with_copies_pinned, 10].time`.
+#    - Look up a few keys in a Python dict: a round trip to the GPU takes
+#      :measured:`lookup[with_copies_pinned, 10].time`.
 
 # %%
 # Your turn: how many are smaller?

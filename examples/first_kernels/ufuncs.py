@@ -15,28 +15,15 @@ How far does one decorator take you, and what does it hide?
 #
 # .. drawn:: ufuncs
 #
-#    import matplotlib.pyplot as plt
+#    from gpuguide.charts.shapes import plot_values
 #
-#    from gpuguide.charts.style import CPU, INK, KERNEL, describe, style
-#
-#    bars = {
-#        "Kepler's equation: CPU, all threads": (orbits.time("cpu_loop", 128**3), CPU),
-#        "Kepler's equation: GPU, with pinned copies": (orbits.time("from_pinned", 128**3), KERNEL),
-#        "Maximum: CPU, all threads": (results.time("cpu_loop", 128**3), CPU),
-#        "Maximum: GPU, with pinned copies": (results.time("from_pinned", 128**3), KERNEL),
+#    times = {
+#        "Kepler's equation: CPU, all threads": orbits.time("cpu_loop", 128**3),
+#        "Kepler's equation: GPU, with pinned copies": orbits.time("from_pinned", 128**3),
+#        "Maximum: CPU, all threads": results.time("cpu_loop", 128**3),
+#        "Maximum: GPU, with pinned copies": results.time("from_pinned", 128**3),
 #    }
-#    longest = max(time.value for time, _ in bars.values())
-#    with style():
-#        ax = plt.subplots(figsize=(7.2, 2.7))[1]
-#        for row, (name, (time, colour)) in enumerate(bars.items()):
-#            copied = {"hatch": "////", "edgecolor": "none"} if colour == KERNEL else {}
-#            ax.barh(row, time.value, height=0.42, color=colour, **copied)
-#            ax.text(0, row - 0.28, name, va="bottom", color=INK)
-#            ax.text(time.value, row, f"  {time}", va="center", weight="bold")
-#        ax.set(xlim=(0, 1.2 * longest), ylim=(len(bars) - 0.6, -0.8))
-#        ax.axis("off")
-#        words = "; ".join(f"{name} {time}" for name, (time, _) in bars.items())
-#        describe(ax, f"Bars of the time for two million elements. {words}.")
+#    plot_values(times, "time for two million elements")
 
 # %%
 # @vectorize writes the kernel
@@ -157,9 +144,6 @@ print(type(result).__name__, result[:3])
 
 # draw
 gg.plot_time(results, variants=["cpu", "cpu_loop", "from_numpy", "from_pinned"])
-
-# %%
-# .. results:: maximum
 
 # %%
 # What goes wrong: a hidden wait for CuPy arrays
@@ -414,9 +398,9 @@ print("CuPy:", ((points[:-1] - points[1:]) ** 2).sum(axis=1)[:3])
 #
 #    - Use ``@vectorize`` for functions that compute much for every number: Kepler's equation gains
 #      :measured:`kepler[from_pinned, 128**3].speedup(cpu_loop)` over all threads of the CPU, copies included.
-#    - Keep arrays on the GPU, and hand the ufunc views that were made once, or it waits at each call.
-#    - For short calls use CuPy's ways: ``cp.fuse`` takes Python :measured:`maximum[fused, 128**3].launch` per
-#      call, and a ufunc :measured:`maximum[ufunc, 128**3].launch`.
+#    - Write short formulas with ``@cp.fuse``: a call keeps Python for
+#      :measured:`maximum[fused, 128**3].launch`, and the call of a ufunc for
+#      :measured:`maximum[ufunc, 128**3].launch`.
 
 # %%
 # Your turn: three passes in one

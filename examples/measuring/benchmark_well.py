@@ -537,10 +537,10 @@ gg.claim(cold_results, "larger", share_at_least=0.7, at=2**26)
 # %%
 # .. remember::
 #
-#    - Before each call, bring data and cache into the state in which your program makes the call: on data
-#      that the last call has changed, a kernel took :measured:`left_over` instead of :measured:`fresh`.
-#    - Take the median of many samples, on data like your own, for as long as your program runs.
-#    - Divide the bytes that must move by the peak of the memory: a time well below that is wrong.
+#    - Before each timed call, bring data and cache into the state in which your program makes it: on data
+#      that the last call had changed, a kernel took :measured:`left_over` instead of :measured:`fresh`.
+#    - Time a call many times, on data like your own and for as long as your program runs, and take the
+#      median.
 
 # %%
 # Your turn: is the result right?

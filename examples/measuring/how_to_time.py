@@ -509,8 +509,8 @@ describe(
 #
 #    - Call ``cp.cuda.Device().synchronize()`` before you start the clock and before you stop it. Without it,
 #      a kernel of :measured:`waiting` seems to take :measured:`not_waiting`.
-#    - Make one call that is not timed, then take the median of twenty.
-#    - Time a kernel with ``gg.benchmark(call)``, and distrust a time close to the floor beside it.
+#    - Time a kernel with ``gg.benchmark(call)``, and distrust a time close to the floor beside it, which is
+#      that of an empty kernel.
 
 # %%
 # Your turn: mend a benchmark

@@ -383,11 +383,10 @@ describe(ax, f"Rates over time, as shares of the burst: {'; '.join(words)}.")
 # %%
 # .. remember::
 #
-#    - Work out how many bytes your kernel moves per second, and compare that with a copy:
-#      :measured:`ceiling_copy` here.
-#    - Below :measured:`ridge_fp32` operations a byte in FP32, save bytes and not arithmetic.
-#    - Compare a matrix product with the peak of the tensor cores, and expect less of a long run:
-#      :measured:`sustained_fp16_tensor` in FP16 here, after a start at :measured:`burst_fp16_tensor`.
+#    - Divide the bytes that a kernel moves by its time, and compare with a copy: an H200 copies at
+#      :measured:`ceiling_copy`. A kernel well below has something to gain; well above, its time is wrong.
+#    - If a kernel does fewer than :measured:`ridge_fp32` operations in FP32 for each byte, save bytes and not
+#      arithmetic.
 
 # %%
 # Your turn: a grid for any shape

@@ -280,8 +280,7 @@ print("NumPy:", ((3 * x_host) ** 2)[:3])
 # draw
 from gpuguide.charts.shapes import plot_bars
 
-ax = plot_bars(arithmetic, ["new_arrays", "in_place", "one_kernel"], at=2**25)
-ax.figure.set_size_inches(6.4, 2.2)
+_ = plot_bars(arithmetic, ["new_arrays", "in_place", "one_kernel"], at=2**25)
 
 # %%
 # In NumPy, working in place saves time as well: on one thread, the same numbers take
@@ -292,8 +291,6 @@ ax.figure.set_size_inches(6.4, 2.2)
 # .. kernel:: gpuguide.topics.memory_pools.study
 #    :names: new_arrays, in_place_threads, triple_square, one_kernel
 #    :fold: What is timed: new arrays, NumPy's side, and both steps in one kernel
-#
-# .. results:: arithmetic
 
 # %%
 # Leave the pool on
@@ -350,8 +347,8 @@ print("freed: ", pinned_pool.n_free_blocks(), "free")
 #
 #    - When memory runs out, work in place (``x *= 3``, ``out=``), which needs none beside the array, or in
 #      chunks of about 100 MB.
-#    - Leave the pool on, and call ``free_all_blocks`` only before another library needs the GPU.
-#    - On a GPU that you share, set a limit. The error that it raises can be caught, and no array is lost.
+#    - Leave CuPy's memory pool on. Call ``free_all_blocks`` before another library needs the GPU, and
+#      ``set_limit`` on a GPU that you share.
 
 # %%
 # Your turn: stay within the limit

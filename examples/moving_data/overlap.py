@@ -185,8 +185,6 @@ print("GPU:  ", out_host[-1, :4])
 #     to *drain* the pipeline. When it was timed beside the mistakes below, the same loop saved
 #     :measured:`won_again`. With a single chunk there is nothing to overlap, and three streams take as long
 #     as one.
-#
-# .. results:: overlap
 
 # draw: The ideal, and how much of it is reached
 n, n_chunks, n_bytes = 16384, 8, 2048 * 2048 * 4
@@ -297,8 +295,6 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: waiting, default_stream, new_arrays, without_pool
 #    :fold: The four loops
-#
-# .. results:: changes
 
 # %%
 # When nothing can be saved
@@ -313,21 +309,15 @@ _ = plot_dots(
 # .. kernel:: gpuguide.topics.overlap.study
 #    :names: row_sums, rounds
 #    :fold: The sums and the chain
-#
-# .. results:: sums
-#
-# .. results:: chain
 
 # %%
 # .. remember::
 #
-#    - Hand chunks to three streams in turn, from pinned memory. This is
+#    - Hand chunks of 4 to 16 MiB to three streams in turn, from pinned memory: this is
 #      :measured:`overlap[three_streams, 16384].speedup(one_stream)` as fast as one stream if work and copies
 #      take equally long.
-#    - Make chunks of 4 to 16 MiB. Python cannot ask for tiny ones fast enough, and in one piece nothing
-#      overlaps.
-#    - Let nothing in the loop wait: ``get(blocking=False)``, streams with ``non_blocking=True``, and arrays
-#      that exist before the loop begins.
+#    - Let nothing wait in a loop that copies and computes: call ``get(blocking=False)``, and make its arrays
+#      before it begins.
 
 # %%
 # Your turn: reuse a buffer in time

@@ -189,12 +189,6 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: shares.get(round(n), ""))
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: every, copy_first, slice_first, copy_in_threads
 #    :fold: Both orders, and the gathering on all threads
-#
-# .. results:: strided
-#
-# .. results:: alone
-#
-# .. results:: block
 
 # draw: Seven claims
 gg.claim(
@@ -267,8 +261,6 @@ print("equal:", bool((picked_on_gpu.get() == x_host[places_host]).all()))
 # .. kernel:: gpuguide.topics.slicing.study
 #    :names: copy_then_pick, pick_then_copy, pick_in_threads
 #    :fold: Both orders for an index
-#
-# .. results:: picked
 
 # %%
 # What goes wrong: mixed arrays, gaps and masks
@@ -310,9 +302,8 @@ except RuntimeError as error:
 # %%
 # .. remember::
 #
-#    - Slice neighbours before the copy: only what you want has to travel.
-#    - With gaps or an index, copy everything and slice on the GPU, unless you want fewer than one number in a
-#      hundred. For every second number this is
+#    - Slice neighbours before the copy. With gaps or an index, copy everything and slice on the GPU: for
+#      every second number this is
 #      :measured:`strided[strided_copy_first_pinned, 2**24].speedup(strided_slice_first_pinned)` as fast as
 #      slicing with NumPy on one thread.
 #    - Check an index yourself: CuPy wraps one that is too large, and does not warn you.

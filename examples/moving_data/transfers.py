@@ -14,24 +14,12 @@ How do large arrays get to the GPU and back quickly?
 #
 # .. drawn:: transfers
 #
-#     import matplotlib.pyplot as plt
-#     from gpuguide.charts.style import CUPY, describe, style
+#     from gpuguide.charts.shapes import plot_values
+#     from gpuguide.charts.style import CUPY
 #
 #     names = {"cp.asarray(x_host)": "asarray", "x.set(x_pinned)": "pinned"}
 #     times = {label: results.time(name, 2**28) for label, name in names.items()}
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 1.2))[1]
-#         for row, time in enumerate(times.values()):
-#             ax.barh(row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////")
-#             at = (time.value, row)
-#             ax.annotate(str(time), at, (6, 0), textcoords="offset points", va="center", weight="bold")
-#         ax.set_yticks(range(len(times)), list(times))
-#         ax.invert_yaxis()
-#         ax.set(xticks=(), xlim=(0, 1.2 * max(time.value for time in times.values())))
-#         ax.spines["bottom"].set_visible(False)
-#         ax.grid(visible=False)
-#         words = "; ".join(f"{label}: {time}" for label, time in times.items())
-#         describe(ax, f"Bars of the time that 256 MiB take to the GPU. {words}.")
+#     plot_values(times, "time to copy 256 MiB to the GPU", colour=CUPY)
 
 # %%
 # Copy with asarray, set, get and asnumpy
@@ -172,8 +160,8 @@ gg.claim(product, "cupy", faster_than="numpy_threads", at=4096, by=5)
 # .. headline:: A new array for each copy back costs most of the time
 
 # draw
-import matplotlib.pyplot as plt
-from gpuguide.charts.style import CUPY, describe, style
+from gpuguide.charts.shapes import plot_values
+from gpuguide.charts.style import CUPY
 
 names = {
     "x.get()": "into_new",
@@ -181,23 +169,7 @@ names = {
     "x.get(out=y_pinned)": "into_pinned",
 }
 times = {label: to_host.time(name, 2**28) for label, name in names.items()}
-with style():
-    ax = plt.subplots(figsize=(7.2, 1.6))[1]
-    for row, time in enumerate(times.values()):
-        ax.barh(
-            row, time.value, height=0.6, facecolor="none", edgecolor=CUPY, hatch="////"
-        )
-        at = (time.value, row)
-        ax.annotate(
-            str(time), at, (6, 0), textcoords="offset points", va="center", weight="bold"
-        )
-    ax.set_yticks(range(len(times)), list(times))
-    ax.invert_yaxis()
-    ax.set(xticks=(), xlim=(0, 1.2 * max(time.value for time in times.values())))
-    ax.spines["bottom"].set_visible(False)
-    ax.grid(visible=False)
-    words = "; ".join(f"{label}: {time}" for label, time in times.items())
-    describe(ax, f"Bars of the time that 256 MiB take to the host. {words}.")
+_ = plot_values(times, "time to copy 256 MiB to the host", colour=CUPY)
 
 # %%
 # A new array is slow because the operating system hands out its memory only as it is first written, page by
@@ -206,8 +178,6 @@ with style():
 # .. kernel:: gpuguide.topics.transfers.study
 #    :names: into_new, get_into
 #    :fold: The copies to the host, as they are timed
-#
-# .. results:: to_host
 
 # %%
 # Put small arrays together
@@ -235,8 +205,6 @@ ax.xaxis.set_major_formatter(
 #     :measured:`bandwidth_pinned`. At :measured:`half_rate_bytes` both parts are equal. No such line
 #     describes ``x.set`` from pageable memory: its rate falls again for large arrays. We think that the CPU,
 #     which copies each piece, finds a smaller array in its cache. :evidence:`opinion`
-#
-# .. results:: to_device
 
 # draw: Latency and bandwidth, fitted to the times with equal weight for equal shares
 sizes = [size for size in results.sizes if results.has("pinned", size)]
@@ -318,10 +286,10 @@ print(x[:3], y_pinned[:3])
 # %%
 # .. remember::
 #
-#    - Make a pinned array once, create the numbers in it, and copy from it often. Large arrays arrive
+#    - Make a pinned array once, create the numbers in it, and copy from it often: large arrays arrive
 #      :measured:`to_device[pinned, 2**28].speedup(asarray)` as fast as with ``cp.asarray``.
 #    - Synchronise before you change a pinned array: ``x.set`` returns before the bytes have arrived.
-#    - Give ``get`` the same ``out=`` each time. Into a new array, 256 MiB take
+#    - Give ``x.get`` the same ``out=`` each time: into a new array, 256 MiB take
 #      :measured:`to_host[into_new, 2**28].time`, into the same one
 #      :measured:`to_host[into_pageable, 2**28].time`.
 

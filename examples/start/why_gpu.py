@@ -217,7 +217,7 @@ print(out_pinned[:3])
 from gpuguide.charts.shapes import plot_bars
 
 variants = ["cpu_threads", "gpu_threads", "with_copies_pinned", "with_copies"]
-plot_bars(results, variants, at=10**8).figure.set_size_inches(7.2, 2.8)
+_ = plot_bars(results, variants, at=10**8)
 
 # %%
 # For a single formula the trip does not pay, though with pinned copies the race is close. But the trip costs
@@ -254,16 +254,13 @@ for kind, variant in {"pinned": "with_copies_pinned", "pageable": "with_copies"}
 #
 # When somebody promises you a large factor, ask five things: against which code, on how many threads, with or
 # without the copies, for how many numbers, of which type?
-#
-# .. results:: polynomial
 
 # %%
 # .. remember::
 #
 #    - Use a GPU for millions of numbers, and join small tasks into a large one.
-#    - Copy to the GPU once, do many steps there, and copy the result back at the end. A single cheap formula
-#      is not worth the trip; with pinned copies, :measured:`formulas_pinned` are.
-#    - Compare with all threads of the CPU, and say whether the copies are counted.
+#    - Copy to the GPU once, do many steps there, and copy the result back at the end: with pinned copies this
+#      pays from :measured:`formulas_pinned` cheap formulas on, not for a single one.
 
 # %%
 # Your turn: one copy each way

@@ -1,5 +1,8 @@
 """Prints the pages: paper neither scrolls nor unfolds, so everything stands on it."""
 
+import base64
+import re
+
 from chromium import NEEDS_SITE_AND_BROWSER, SITE, Reader, served
 
 pytestmark = NEEDS_SITE_AND_BROWSER
@@ -41,3 +44,10 @@ def test_a_print_loses_nothing(tmp_path):
             reader.open(f"{address}/{page}")
             lost[page] = reader.run(LOOK)
     assert {page: parts[:3] for page, parts in lost.items() if parts} == {}
+
+
+def test_the_cheat_sheet_takes_two_sides(tmp_path):
+    with served() as address, Reader(tmp_path) as reader:
+        reader.open(f"{address}/cheat_sheet.html")
+        answer = reader.send("Page.printToPDF", preferCSSPageSize=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(answer["data"]))) == 2

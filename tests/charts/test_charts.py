@@ -12,10 +12,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from PIL import Image
 
 from gpuguide.charts import lines, shapes
 from gpuguide.charts.marks import draw_ranges, label_ends, mark_floor, marker_of
+from gpuguide.charts.narrow import narrow_svg
 from gpuguide.charts.style import (
     CPU,
     CUPY,
@@ -56,6 +58,7 @@ CHARTS = {
     "speedup": lambda: lines.plot_speedup(RESULTS, "numpy"),
     "samples": lambda: shapes.plot_samples(RESULTS, 2**20),
     "bars": lambda: shapes.plot_bars(RESULTS, ["numpy", "numba"], at=2**20),
+    "values": lambda: shapes.plot_values({"cp.sum": Fact("sum", 0.001, "s")}, "time of a sum"),
     "dots": lambda: shapes.plot_dots({"flat": 0.0005, "by row": 0.002}, "time"),
     "decomposition": lambda: shapes.plot_decomposition({"first": {"compile": 0.3, "work": 0.2}}),
     "ratios": lambda: shapes.plot_ratios(
@@ -274,6 +277,13 @@ def test_parts_of_a_bar_end_where_their_sum_is():
     assert "500 ms" in _texts(ax)
 
 
+def test_a_bar_says_the_time_with_the_digits_of_the_text():
+    time = Quantity(0.0024, 0.001, 0.004, "s", 9, n_starts=3, n_runs=3)
+    ax = shapes.plot_decomposition({"cached": {"read": time}, "twice": {"read": time, "copy": time}})
+    assert {str(time), "5 ms"} <= set(_texts(ax))
+    assert f"read {time}" in alt_text(ax.figure)
+
+
 def test_the_ticks_under_a_bar_name_their_places():
     ax = shapes.plot_decomposition({"all": {"work": 0.0159}})
     ax.figure.draw_without_rendering()
@@ -289,6 +299,30 @@ def test_a_bar_of_a_share_is_long_as_the_share_and_others_as_the_longest(quantit
     share = RESULTS.quantity("numba", 2**26, "share").value
     assert 0 < share < 1
     assert bar.get_width() / whole == pytest.approx(share if quantity == "share" else 1)
+
+
+@pytest.mark.parametrize(
+    ("label", "what", "unit", "better", "colour", "hatch"),
+    [
+        ("np.sum", "time of a sum", "s", "shorter is better", NUMPY, None),
+        ("one block", "time of a sum", "s", "shorter is better", KERNEL, None),
+        ("GPU, with pinned copies", "time of a sum", "s", "shorter is better", KERNEL, "////"),
+        ("cp.asarray(x)", "speed of a copy", "B/s", "longer is better", CUPY, "////"),
+    ],
+)
+def test_a_bar_shows_by_its_words_what_it_is_and_which_are_better(label, what, unit, better, colour, hatch):
+    fact = Fact("fact", 25e9 if unit == "B/s" else 0.025, unit)
+    ax = shapes.plot_values({label: fact}, what)
+    (bar,) = ax.patches
+    assert _texts(ax) == [label, fact.shown, better]
+    assert bar.get_hatch() == hatch
+    assert to_hex(bar.get_edgecolor() if hatch else bar.get_facecolor()) == colour
+    assert alt_text(ax.figure) == f"Bars of the {what}; {better}. {label}: {fact.shown}."
+
+
+def test_a_long_label_of_a_bar_fits_on_a_phone():
+    bars = {"Kepler's equation: GPU, with pinned copies": Fact("time", 1.25e-3, "s")}
+    assert narrow_svg(shapes.plot_values(bars, "time").figure)
 
 
 def test_cells_of_a_heat_map_hold_their_numbers_and_nan_stays_empty():

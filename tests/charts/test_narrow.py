@@ -8,6 +8,7 @@ import pytest
 from gpuguide.charts import lines, marks
 from gpuguide.charts.narrow import WIDTH, narrow_svg
 from gpuguide.charts.style import RANGES_SAID, save_svg, style
+from gpuguide.errors import ArgumentError
 from gpuguide.results.sample import sample_results
 from gpuguide.results.starts import Quantity
 
@@ -78,20 +79,21 @@ def long_names(ax):
 
 
 def long_title(ax):
-    ax.set_title("a title that is as long as the whole chart is wide, and cut off on a phone")
+    ax.set_title("a name that is as long as the whole chart is wide, and cut off on a phone")
 
 
 def outside(ax):
-    ax.annotate("outside", (1, 1), (1.5, 1), xycoords="axes fraction", annotation_clip=False).set_in_layout(
-        False
-    )
+    ax.annotate(
+        "a name outside", (1, 1), (1.5, 1), xycoords="axes fraction", annotation_clip=False
+    ).set_in_layout(False)
 
 
 @pytest.mark.parametrize("spoil", [long_names, long_title, outside])
-def test_what_would_be_cut_off_is_not_drawn_narrow(spoil):
+def test_what_would_be_cut_off_is_named(spoil):
     figure, ax = plt.subplots()
     spoil(ax)
-    assert narrow_svg(figure) is None
+    with pytest.raises(ArgumentError, match=r"'a name .*' does not fit .* shorten it"):
+        narrow_svg(figure)
 
 
 def test_several_axes_are_not_drawn_narrow():

@@ -68,7 +68,6 @@ WRITTEN_OUT = (
     f"See [other]({URL}/other.html).",
     "Nobody knows. [not tested] Not 10 times; a\nreading takes 0.2 s, and 2<sup>20</sup> steps.",
     "> **Drawing.** Two boxes\n> and a wire.",
-    "<summary>Table: Sums, A CPU",
     "The product takes 400 µs.",
     "*Foretold*\n\n| predicted | measured |\n| --- | --- |\n| much | 42 |",
     "| a | b |\n| --- | --- |\n| one, two | 84 |",
@@ -184,14 +183,14 @@ def test_a_page_that_is_read_again_is_written_again_and_no_other(built_template)
     project = built_template.restored()
     folder = project.layout.docs / DOWNLOADS
     names = {f"{stem}.{kind}" for stem in ("toy", "pictures") for kind in ("ipynb", "py")} | {"live.ipynb"}
-    names |= {"pictures-sums.csv", "pictures-sums.json"}
+    names |= {f"{page}-sums.{kind}" for page in ("toy", "pictures") for kind in ("csv", "json")}
     assert {path.name for path in folder.iterdir()} == names
     before = (folder / "pictures.py").stat().st_mtime_ns
-    project.edit("examples/start/toy.py", "More.", "A sum is soon done.\n#\n# .. results:: sums")
+    project.edit("examples/start/toy.py", "More.", "A sum is soon done.")
     (folder / "old.py").touch()
     (folder / "toy.ipynb").unlink()
     assert project.build().code == 0
-    assert {path.name for path in folder.iterdir()} == names | {"toy-sums.csv", "toy-sums.json"}
+    assert {path.name for path in folder.iterdir()} == names
     assert "A sum is soon done." in (folder / "toy.py").read_text(encoding="utf-8")
     assert (folder / "pictures.py").stat().st_mtime_ns == before
     (folder / "pictures.ipynb").unlink()
@@ -211,10 +210,10 @@ def test_a_course_that_takes_too_long_is_a_warning(built_template):
 
 def test_a_mistyped_name_is_a_warning_and_no_crash(built_template):
     project = built_template.restored()
-    project.edit("examples/start/toy.py", "More.", "More.\n#\n# .. results:: sumz")
+    project.edit("examples/start/toy.py", "More.", "More.\n#\n# .. rung:: halvs")
     ran = project.build()
     assert ran.code == 1
-    assert "no notebook of this page: KeyError('sumz')" in ran.output
+    assert "no notebook of this page: UnknownNameError" in ran.output
     assert "Traceback" not in ran.output
 
 

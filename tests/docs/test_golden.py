@@ -126,7 +126,7 @@ SHOWN = {
         (
             *(
                 "1 min to read",
-                "Start NumPy needs 100 µs of it. 1 min · beginner",
+                "Start First steps. 1 min · beginner",
                 "Later Further steps. 2 p",
             ),
             *("Toy sums NumPy needs 100 µs of it.", "“numpy” is faster than “dot” at 2¹⁶"),

@@ -38,7 +38,6 @@ SLIPS = {
     ".. rung:: dot": ("rung 'dot'", "more than once"),
     ".. kernel:: gpuguide.topics.toi.shown": ("'gpuguide.topics.toi.shown'", "'gpuguide.topics.toy.shown'"),
     ".. kernel:: gpuguide.topics.toy.shown\n   :names: hal": ("'hal'", "'half'"),
-    ".. results:: summs": ("'summs'", "'sums'"),
     ".. drawing:: ide\n\n   Words.": ("'ide'", "'idea'"),
     ".. remember::\n\n   * a\n   * b\n   * c\n   * d": ("at most 3 bullets",),
     ".. drawing:: idea": ("what the drawing shows",),

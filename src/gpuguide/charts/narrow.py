@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuguide.charts.marks import END_OF_A_LINE
 from gpuguide.charts.style import RANGES_SAID, save_svg
+from gpuguide.errors import ArgumentError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +29,10 @@ _EDGE = 2.0
 
 
 def narrow_svg(figure: Figure) -> bytes | None:
-    """Lay a figure out anew for a narrow screen, and save it."""
+    """Lay a figure out anew for a narrow screen, and save it; words that do not fit are an error.
+
+    A figure of several axes stays as it is, and so does one that is narrow already.
+    """
     width, height = figure.get_size_inches()
     if len(figure.axes) != 1 or width <= WIDTH:
         return None
@@ -40,13 +44,19 @@ def narrow_svg(figure: Figure) -> bytes | None:
         warnings.simplefilter("error", UserWarning)
         try:
             figure.draw_without_rendering()
-            # That has settled the layout, which takes longer than the drawing.
-            figure.set_layout_engine("none")
-            _thin_out(ax)
-            return save_svg(figure) if _fits(figure, ax) else None
         except UserWarning:
-            # The layout found no room.
-            return None
+            raise _too_wide(_longest_name(ax)) from None
+        # That has settled the layout, which takes longer than the drawing.
+        figure.set_layout_engine("none")
+        _thin_out(ax)
+        words = _cut_off(figure, ax)
+        if words:
+            raise _too_wide(words)
+        return save_svg(figure)
+
+
+def _too_wide(words: str) -> ArgumentError:
+    return ArgumentError(f"the chart's {words!r} does not fit into its form for phones: shorten it")
 
 
 def _legend_on_top(figure: Figure, ax: Axes) -> int:
@@ -102,16 +112,29 @@ def _thin_out(ax: Axes) -> None:
             end = box.x1
 
 
-def _fits(figure: Figure, ax: Axes) -> bool:
-    """Tell whether everything stands inside of the figure, and the axes have room."""
+def _cut_off(figure: Figure, ax: Axes) -> str:
+    """Find words that stand outside of the figure, or leave the axes no room; none if all is well."""
+    from matplotlib.text import Text
+
     if ax.get_window_extent().width < _LEAST_WIDTH_OF_AXES * figure.bbox.width:
-        return False
+        return _longest_name(ax)
     inside = figure.bbox.padded(_EDGE * figure.dpi / 72)
     # The layout and this box ignore artists that were taken out of the layout: notes that a page writes by
     # hand.
     boxes = [figure.get_tightbbox().transformed(figure.dpi_scale_trans)]
     boxes += [text.get_window_extent() for text in ax.texts if text.get_visible()]
-    return all(
-        inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-        for box in boxes
-    )
+    if all(_is_within(box, inside) for box in boxes):
+        return ""
+    texts = [text for text in figure.findobj(Text) if text.get_visible()]
+    # The longest, for names of ticks beyond the ends of an axis stand outside, too, and are not drawn.
+    outside = (text.get_text() for text in texts if not _is_within(text.get_window_extent(), inside))
+    return max(outside, key=len, default="") or _longest_name(ax)
+
+
+def _is_within(box: Any, inside: Any) -> bool:
+    return bool(inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1)
+
+
+def _longest_name(ax: Axes) -> str:
+    names = (label.get_text() for label in ax.get_yticklabels())
+    return max(names, key=len, default="") or ax.get_xlabel()

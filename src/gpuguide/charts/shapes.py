@@ -16,7 +16,7 @@ from gpuguide.charts.marks import (
     time_axis,
     timed_words,
 )
-from gpuguide.charts.style import CUPY, INK, MUTED, SERIES, describe, style
+from gpuguide.charts.style import CUPY, INK, KERNEL, MUTED, SERIES, describe, style
 from gpuguide.charts.things import Look, is_copy_words, looks_of, thing_in_words
 from gpuguide.errors import ArgumentError
 from gpuguide.results.records import Fact
@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["plot_bars", "plot_decomposition", "plot_dots", "plot_heatmap", "plot_ratios", "plot_samples"]
+__all__ = [
+    "plot_bars",
+    "plot_decomposition",
+    "plot_dots",
+    "plot_heatmap",
+    "plot_ratios",
+    "plot_samples",
+    "plot_values",
+]
 
 # Inches. No wider than a chart for a phone, so that it has no other form there.
 _TILE_WIDTH = 3.6
@@ -112,27 +120,25 @@ def plot_bars(
 
     A line below says whether a longer bar is better: bars of a time are better the shorter they are.
     """
-    import matplotlib.pyplot as plt
-
-    values = {results.variant(name): results.quantity(name, at, quantity) for name in variants}
-    whole = 1.0 if quantity.endswith("share") else max(value.value for value in values.values())
-    is_time = all(value.unit == "s" for value in values.values())
-    better = "shorter is better" if is_time else "longer is better"
     looks = looks_of(results, list(variants), apart=False)  # each bar has its name
-    with style():
-        size = (_TILE_WIDTH, 0.4 + 0.62 * len(values)) if tile else (7.2, 0.4 + 0.6 * len(values))
-        ax = plt.subplots(figsize=size)[1]
-        for row, (info, value) in enumerate(values.items()):
-            ax.barh(row, value.value, height=0.46, **looks[info.name].bar())
-            ax.text(0, row - 0.3, info.label, va="bottom", color=INK, fontsize=11)
-            ax.text(1.02 * whole, row, str(value), va="center", color=INK, fontsize=13, weight="bold")
-        ax.text(0, len(values) - 0.6, better, va="top", color=MUTED, fontsize=10)
-        ax.set(xlim=(0, 1.35 * whole), ylim=(len(values) - 0.25, -0.75))
-        ax.axis("off")
-        words = "; ".join(f"{info.label}: {value}" for info, value in values.items())
-        what = f"{quantity} at {size_words(at)} {results.size_name}"
-        describe(ax, f"Bars of the {what}; {better}. {words}.")
-    return ax
+    bars = [
+        (results.variant(name).label, results.quantity(name, at, quantity), looks[name]) for name in variants
+    ]
+    what = f"{quantity} at {size_words(at)} {results.size_name}"
+    return _draw_bars(bars, what, tile=tile, is_share=quantity.endswith("share"))
+
+
+def plot_values(values: Mapping[str, Quantity | Fact], what: str, *, colour: str = KERNEL) -> Axes:
+    """Draw a few values as bars, with the label above each, as `plot_bars` does.
+
+    A bar has the colour of what its label names, else `colour`. Where its label or `what` speaks of copies,
+    it is hatched.
+    """
+    bars = [
+        (label, value, Look(thing_in_words(label) or colour, hatched=is_copy_words(f"{label}, {what}")))
+        for label, value in values.items()
+    ]
+    return _draw_bars(bars, what)
 
 
 def plot_decomposition(
@@ -184,9 +190,10 @@ def plot_decomposition(
         ranges = [_part_ranges(row, bar) for row, bar in enumerate(bars.values())]
         longest = max(sum(bar.values()) for bar in taken.values())
         furthest = max([longest, *(over.high for marks in ranges for _, over, _ in marks)])
-        for row, bar in enumerate(taken.values()):
+        for row, (name, bar) in enumerate(taken.items()):
             ends = [over.high for _, over, _ in ranges[row]]
-            _stack(ax, row, bar, looks, furthest, max([0.0, *ends]))
+            total = _total_words(list(bars[name].values()))
+            _stack(ax, row, bar, looks, furthest, max([0.0, *ends]), total)
         ax.set_yticks(range(len(bars)), list(bars))
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
@@ -201,8 +208,8 @@ def plot_decomposition(
         handles = [ax.barh(0, 0, label=part, **looks[part].bar()) for part in parts]
         ax.legend(handles=handles, ncols=len(parts), loc="lower left", bbox_to_anchor=(0, 1), borderpad=0)
         words = (
-            f"{name}: " + ", ".join(f"{part} {format_quantity(s, 's')}" for part, s in bar.items())
-            for name, bar in taken.items()
+            f"{name}: " + ", ".join(f"{part} {_words(value)}" for part, value in bar.items())
+            for name, bar in bars.items()
         )
         describe(ax, f"Bars that split times into parts, in seconds. {'; '.join(words)}.")
     return ax
@@ -230,7 +237,7 @@ def plot_dots(values: Mapping[str, float | Quantity | Fact], label: str) -> Axes
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
         ax.xaxis.set_major_formatter(lambda value, _: format_quantity(value, "s") if value else "0")
         ax.set_xlabel(label)
-        words = "; ".join(f"{name} {format_quantity(s, 's')}" for name, s in taken.items())
+        words = "; ".join(f"{name} {_words(value)}" for name, value in values.items())
         describe(ax, f"Dots on a linear axis, {label}. {words}.")
     return ax
 
@@ -362,8 +369,54 @@ def _looks_of_parts(parts: Sequence[str]) -> dict[str, Look]:
     return {part: Look(CUPY, hatched=True) if is_copy_words(part) else Look(next(own)) for part in parts}
 
 
+def _draw_bars(
+    bars: Sequence[tuple[str, Quantity | Fact, Look]],
+    what: str,
+    *,
+    tile: bool = False,
+    is_share: bool = False,
+) -> Axes:
+    """Draw bars with a name above and the value at the end of each, and say below which are better."""
+    import matplotlib.pyplot as plt
+
+    longest = 1.0 if is_share else max(float(value.value) for _, value, _ in bars)
+    better = "shorter is better" if all(value.unit == "s" for _, value, _ in bars) else "longer is better"
+    words = []
+    with style():
+        size = (_TILE_WIDTH, 0.4 + 0.62 * len(bars)) if tile else (7.2, 0.4 + 0.55 * len(bars))
+        ax = plt.subplots(figsize=size)[1]
+        for row, (name, value, look) in enumerate(bars):
+            length, shown = float(value.value), value.shown if isinstance(value, Fact) else str(value)
+            ax.barh(row, length, height=0.42, **look.bar())
+            ax.text(0, row - 0.26, name, va="bottom", color=INK, fontsize=11)
+            end: dict[str, Any] = {"va": "center", "color": INK, "fontsize": 13, "weight": "bold"}
+            ax.text(length + 0.02 * longest, row, shown, **end)
+            words.append(f"{name}: {shown}")
+        ax.text(0, len(bars) - 0.6, better, va="top", color=MUTED, fontsize=10)
+        ax.set(xlim=(0, 1.35 * longest), ylim=(len(bars) - 0.25, -0.75))
+        ax.axis("off")
+        describe(ax, f"Bars of the {what}; {better}. {'; '.join(words)}.")
+    return ax
+
+
 def _seconds(value: float | Quantity | Fact) -> float:
     return float(value.value if isinstance(value, Quantity | Fact) else value)
+
+
+def _words(value: float | Quantity | Fact) -> str:
+    """Write a time with the digits that the text of a page gives it."""
+    if isinstance(value, Fact):
+        return value.shown
+    return str(value) if isinstance(value, Quantity) else format_quantity(value, "s")
+
+
+def _total_words(parts: Sequence[float | Quantity | Fact]) -> str:
+    if len(parts) == 1:
+        return _words(parts[0])
+    overs = [over for part in parts if (over := over_starts(part))]
+    ends = (sum(over.low for over in overs), sum(over.high for over in overs))
+    total = sum(map(_seconds, parts))
+    return format_quantity(total, "s", *(ends if len(overs) == len(parts) else ()))
 
 
 def _outer_end(fact: Fact, scale: float, middle: float) -> float:
@@ -390,7 +443,13 @@ def _part_ranges(row: int, bar: Mapping[str, float | Quantity | Fact]) -> list[t
 
 
 def _stack(
-    ax: Axes, row: int, bar: Mapping[str, float], looks: Mapping[str, Look], longest: float, past: float
+    ax: Axes,
+    row: int,
+    bar: Mapping[str, float],
+    looks: Mapping[str, Look],
+    longest: float,
+    past: float,
+    total: str,
 ) -> None:
     """Draw one bar's parts and write its total at the end, past its ranges."""
     left = 0.0
@@ -398,4 +457,4 @@ def _stack(
         ax.barh(row, seconds, left=left, height=0.62, **looks[part].bar())
         left += seconds
     at = max(left, past) + 0.012 * longest
-    ax.text(at, row, format_quantity(left, "s"), va="center", color=INK)
+    ax.text(at, row, total, va="center", color=INK)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from gpuguide.errors import unknown
 from gpuguide.exercises import pool
 from gpuguide.results.units import size_words
 from gpuguide_docs.downloads.markdown import Block, Words, blocks, fold, markdown_table, quoted, table_rows
@@ -203,10 +204,6 @@ class _PageCells:
     def _block(self, block: Block) -> str:
         title = self._words.markdown(block.title)
         match block.name:
-            case "results" if self._recording:
-                results = self._recording.studies[block.title]
-                where = measured_on(self._recording, starts=False)
-                return fold(f"Table: {results.title}, {where}", f"```text\n{results}\n```")
             case "list-table" | "csv-table":
                 rows = [[self._words.markdown(cell) for cell in row] for row in table_rows(block)]
                 table = markdown_table(rows)
@@ -256,9 +253,11 @@ class _PageCells:
     def _rung(self, name: str, below: Cell | None) -> Iterator[Piece]:
         """Show a kernel, with what it reads and no cell has shown, unless the cell below defines it."""
         if self._recording:
-            studies = self._recording.studies.values()
-            owner = next(study for study in studies if name in {info.name for info in study.variants})
-            yield Piece("markdown", self._strip(self._ladder(owner), name))
+            studies = list(self._recording.studies.values())
+            owners = {info.name: study for study in reversed(studies) for info in study.variants}
+            if name not in owners:
+                raise unknown("variant", name, owners)
+            yield Piece("markdown", self._strip(self._ladder(owners[name]), name))
         path = self._site.layout.source.joinpath(*self._kernels.split(".")).with_suffix(".py")
         source = self._source(self._kernels) if path.is_file() else None
         if source and name in source.names and f"def {name}(" not in (below.content if below else ""):

@@ -111,8 +111,6 @@ gg.plot_time(results)
 # .. kernel:: gpuguide.topics.$name.study
 #    :names: numpy
 #    :fold: What NumPy does
-#
-# .. results:: $name
 
 # draw
 gg.claim(results, "numpy", faster_than="one_element", at=2**10)

@@ -1,16 +1,15 @@
-"""Directives of a study: ``results``, its folded table, and ``headline``, what a chart shows."""
+"""The tables of studies in the card of a page, and ``headline``, which says what a chart shows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from docutils import nodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
-from gpuguide.errors import GpuGuideError, unknown
 from gpuguide_docs.show.card import download
-from gpuguide_docs.show.cells import fold
-from gpuguide_docs.show.numbers import not_measured
+from gpuguide_docs.show.cells import card_of, fold
 from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from gpuguide.results.results import Results
 
-__all__ = ["HeadlineDirective", "ResultsDirective", "download_stem", "setup"]
+__all__ = ["HeadlineDirective", "StudyTables", "download_stem", "setup"]
 
 
 def download_stem(page: str, study: str) -> str:
@@ -26,25 +25,19 @@ def download_stem(page: str, study: str) -> str:
     return f"gallery/downloads/{page}-{study}"
 
 
-class ResultsDirective(SphinxDirective):
-    """``.. results:: STUDY`` shows the table of a study, folded, with its data as CSV and JSON."""
+class StudyTables(SphinxTransform):
+    """Puts the tables of a page's studies into its card, each folded, with its samples as CSV and JSON."""
 
-    required_arguments = 1
+    default_priority = 401  # below what the page finds
 
-    def run(self) -> list[nodes.Node]:
-        """Show it, or say that it is not measured yet."""
-        study, site = self.arguments[0], site_of(self.env)
+    def apply(self, **_kwargs: object) -> None:
+        """Add them where something is measured."""
+        site = site_of(self.env)
         page = site.page_of(self.env.docname)
-        try:
-            state = site.state(page.name if page else "", self.env)
-            if state.shown is None:
-                return [nodes.paragraph("", "", *not_measured(state), classes=["gg-placeholder"])]
-            if study not in state.shown.studies:
-                raise unknown("study", study, state.shown.studies)
-        except GpuGuideError as error:
-            self.env.note_reread()
-            raise self.error(f"results: {error}") from None
-        return [_table(state.page, study, state.shown.studies[study])]
+        state = site.state(page.name, self.env) if page and page.format == "script" else None
+        if state and state.shown:
+            studies = state.shown.studies.items()
+            card_of(self.document).extend(_table(state.page, name, results) for name, results in studies)
 
 
 def _table(page: str, study: str, results: Results) -> nodes.Element:
@@ -55,7 +48,6 @@ def _table(page: str, study: str, results: Results) -> nodes.Element:
     files += download("JSON", f"{stem}.json")
     summary = f"Table: {results.title}, every size"
     table = fold(summary, nodes.raw("", html, format="html"), files, classes=("gg-results",))
-    table["at_end"] = True
     # The downloads find the study by these, and write its files.
     table["page"], table["study"] = page, study
     table["variants"] = [info.name for info in results.variants]
@@ -77,5 +69,5 @@ class HeadlineDirective(SphinxDirective):
 def setup(app: Sphinx) -> None:
     """Register the directives."""
     app.setup_extension("sphinx_design")
-    app.add_directive("results", ResultsDirective)
+    app.add_transform(StudyTables)
     app.add_directive("headline", HeadlineDirective)

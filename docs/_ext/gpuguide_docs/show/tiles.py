@@ -15,6 +15,7 @@ from gpuguide.results.units import size_words
 from gpuguide_docs.pages.pages_toml import LEVELS, Page
 from gpuguide_docs.replay.figures import shown_drawing
 from gpuguide_docs.replay.section_index import listed_sections
+from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.numbers import NOT_MEASURED, number_node
 from gpuguide_docs.show.site import link_to, site_of
 
@@ -183,7 +184,7 @@ class PageTilesDirective(_PagesDirective):
 
 
 class SectionRowsDirective(_PagesDirective):
-    """``.. section-rows::`` lists the sections that have pages, with a finding, minutes and level each."""
+    """``.. section-rows::`` lists the sections that have pages, with summary, minutes and level each."""
 
     def run(self) -> list[nodes.Node]:
         """Build the rows."""
@@ -191,7 +192,7 @@ class SectionRowsDirective(_PagesDirective):
             nodes.container(
                 "",
                 self._title(f"gallery/{section.name}/index", section.title),
-                self._quote("finding", pages, otherwise=section.summary),
+                nodes.paragraph("", section.summary, classes=["gg-tile-finding"]),
                 self._quote("about", pages),
                 classes=["gg-section-row"],
             )
@@ -222,7 +223,11 @@ class AllFindingsDirective(_PagesDirective):
         listed = nodes.bullet_list("", bullet="*")
         listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
         title = self._title(page.docname, page.title)
-        return [nodes.container("", title, self._quote("finding", [page]), listed, classes=["gg-found"])]
+        # The finding is a sentence of the lead, which may need the advice before it.
+        advice = nodes.paragraph("", page.advice, classes=["gg-tile-finding"])
+        parts: list[nodes.Node] = [title, advice, self._quote("finding", [page])]
+        parts.append(fold("What was checked", listed))
+        return [nodes.container("", *parts, classes=["gg-found"])]
 
 
 class RememberDirective(SphinxDirective):
@@ -330,7 +335,7 @@ def _quoted(place: tile_node, pages: list[Page], tiles: list[_Tile]) -> nodes.No
         words = " to ".join(dict.fromkeys((levels[0], levels[-1])))
         return nodes.paragraph("", f"{count}{minutes} min · {words}", classes=["gg-tile-about"])
     finding = next((tile.finding for tile in tiles if tile.finding), None)
-    words_of = finding or [nodes.Text(place.get("otherwise", pages[0].question))]
+    words_of = finding or [nodes.Text(pages[0].question)]
     return nodes.paragraph("", "", *(part.deepcopy() for part in words_of), classes=["gg-tile-finding"])
 
 

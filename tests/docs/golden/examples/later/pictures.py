@@ -121,8 +121,6 @@ print(halves(np.arange(4.0), out), math.pi > 3)
 #    Two boxes
 #    and a wire.
 #
-# .. results:: sums
-#
 # The product takes :measured:`sums[dot, 65536].time`.
 #
 # .. kernel:: gpuguide.topics.toy.shown
