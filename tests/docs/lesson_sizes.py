@@ -218,6 +218,23 @@ assert abs(pi_on(gpus) - np.pi) < 1e-6
 assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
 """
 _BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
+_SUMMED = "assert (out.get() == expected).all()"
+_LADDER = {
+    **_each(_SUMMED, "from_global", "from_tile", "from_window", "constants", "in_a_block"),
+    "correlated =": "assert (out.get() == correlated).all()",
+}
+_AFTER_20_STEPS = """
+again = heat.get()
+for _ in range(20):
+    up_and_down = again[:-2, 1:-1] + again[2:, 1:-1]
+    again[1:-1, 1:-1] = (up_and_down + (again[1:-1, :-2] + again[1:-1, 2:])) / 4
+assert (right.get() == again).all()
+"""
+_FLOWED = {
+    **_each("assert (now.get() == expected).all()", "one_cell", "six_rows", "four_steps ="),
+    "blocks_at_once = 2": "assert (out.get() == expected).all()",
+    "n_wrong =": _AFTER_20_STEPS,
+}
 
 #: Lesson -> another size. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, OtherSizes] = {
@@ -249,6 +266,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "several_gpus": OtherSizes({"2**20": "1_000"}, {"": _SHARED}),
     "several_hosts": OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
     "convolution": OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
+    "convolution_ladder": OtherSizes({"600, 800": "701, 513"}, _LADDER),
     "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
     "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),
     "fusion": OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
@@ -265,6 +283,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
     ),
+    "stencil": OtherSizes({"1000, 1200": "1001, 1503"}, _FLOWED),
     "streams": OtherSizes(
         {**_ANY_STREAM, "4096, 4096": "33, 33", "(2, 6000, 6000)": "(2, 100, 100)", "65_536": "33_000"},
         {"": _IN_STREAMS},
@@ -300,6 +319,8 @@ NOT_SIMULATED: dict[str, str] = {
     "several_gpus": "the simulator has no CUDA C++",
     "several_hosts": "the simulator has no CUDA C++",
     "memory_pools": "the simulator has no memory pool",
+    "convolution_ladder": "the simulator has no CUDA C++",
+    "stencil": "the simulator has no CUDA C++, and grids of one block only wait for each other",
     "kernel_families": "the simulator has no CUDA C++",
     "fusion": "the simulator has no cp.fuse",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",

@@ -33,6 +33,8 @@ as_it_stands = pytest.mark.parametrize(
 )
 #: Pages on which each run prints other numbers, because it prints times.
 TIMED = ("clock", "how_to")
+# Of a kernel, as gg.trace names and quotes them: what is pasted stands in another file.
+_LINES = re.compile(r"(\blines?\s+)\d+(?:(\s+and\s+)\d+)?|^\s*\d+ \|", re.MULTILINE)
 _FRACTION = re.compile(r"-?\d*\.\d*(?:e[-+]?\d+)?")
 _THREADS = re.compile(r"\d+ threads")
 _STAND_IN = f"""
@@ -58,6 +60,7 @@ def run(tmp_path: Path, code: str) -> list[str]:
 
 def of_any_machine(text: str) -> list[str]:
     """The words of an output; random numbers and times have fractions, and differ, as do threads of a CPU."""
+    text = _LINES.sub(r"\1\2", text)
     return _FRACTION.sub("#", _THREADS.sub("# threads", text)).split()
 
 

@@ -18,11 +18,13 @@ from gpuguide.catalogue import studies, topic_names
 from gpuguide.measure import plan
 from gpuguide.measure.plan import Variant
 from gpuguide.topics.convolution import study as convolution
+from gpuguide.topics.convolution_ladder import study as convolution_ladder
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
+from gpuguide.topics.stencil import study as stencil
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
 # A handful of the 40 shapes: they are two launchers with other numbers.
@@ -31,6 +33,7 @@ CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_
 SMALL = {
     "convolution.large": 33**2,
     "convolution.by_kernel": 5**2,
+    "convolution_ladder.by_kernel": 7**2,
     "launch_overhead.hundred": 16**2,
     "streams.inverses": 17**2,
     "streams.products": 17**2,
@@ -90,7 +93,8 @@ def test_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..
 @pytest.mark.parametrize("name", [name for name, right in RIGHT.items() if right])
 def test_a_study_rejects_wrong_variants(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that writes nothing, one element off, shifted by one, and twice the tolerance."""
-    monkeypatch.setattr(convolution, "EDGE", 64)  # of by_kernel's image, whatever the size of the study
+    for study in (convolution, convolution_ladder):
+        monkeypatch.setattr(study, "EDGE", 64)  # of by_kernel's image, whatever the size of the study
     assert_rejects(STUDIES[name], RIGHT[name], small(name), elementwise=name not in BY_PROPERTIES)
 
 
@@ -109,6 +113,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
     monkeypatch.setattr(plan, "current_stream", lambda: 0)
     monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 2)
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
+    monkeypatch.setattr(stencil, "spare", lambda rows, cols: np.empty((rows, cols), np.float32))
     return seen
 
 

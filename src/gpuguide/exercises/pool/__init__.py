@@ -120,7 +120,9 @@ ORDER: tuple[str, ...] = (
     "dot",
     "row_sums",
     "convolution_1d",
+    "stencil_2d",
     "transpose",
+    "aos_to_soa",
     "tiled_matmul",
     "pack_bits",
 )

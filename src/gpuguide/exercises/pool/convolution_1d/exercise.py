@@ -38,7 +38,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=30,
     teaches="What neighbouring threads share is fetched once into shared memory, with a margin at both ends.",
-    pages=("shared_memory", "convolution"),
+    pages=("shared_memory", "convolution_ladder", "convolution"),
     tags=("shared memory", "stencil", "convolution"),
     launches=launches,
     limits=Limits(reads_per_block=1, loop_turns=40, float64=False),

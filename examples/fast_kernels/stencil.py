@@ -1,0 +1,372 @@
+"""
+Stencils: several cells, several steps
+======================================
+
+How do you compute cells from their neighbours fast, and how do blocks wait for each other?
+"""
+# %%
+# Give each thread several cells of a column, and let each launch do several steps. On a plate of a billion
+# cells the first makes a step :measured:`step[six_rows, 2**30].speedup(one_cell)` as fast as a thread for
+# each cell, and the second is worth another :measured:`steps[four_steps, 2**30].speedup(row_launches)`.
+# Blocks wait for each other between two launches, or at ``grid.sync()``, and never at
+# ``cuda.syncthreads()``.
+#
+# .. headline:: A step on a billion cells: more cells per thread, then more steps per launch
+#
+# .. drawn:: stencil
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import CUPY, KERNEL, describe, style
+#
+#     times = {
+#         "CuPy, slices": results.time("cupy", 2**30).value,
+#         "one cell per thread": results.time("one_cell", 2**30).value,
+#         "six cells per thread": results.time("six_rows", 2**30).value,
+#         "four steps per launch": many.time("four_steps", 2**30).value / 20,
+#     }
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 1.7))[1]
+#         for row, (label, time) in enumerate(times.items()):
+#             ax.barh(row, time, height=0.62, color=CUPY if "CuPy" in label else KERNEL)
+#             shown = f"  {time * 1e3:.1f} ms"
+#             ax.text(time, row, shown, va="center", weight="bold")
+#         ax.set_yticks(range(4), list(times))
+#         ax.set(xlim=(0, 1.2 * max(times.values())), xticks=[], ylim=(3.5, -0.5))
+#         ax.spines["bottom"].set_visible(False)
+#         ax.grid(visible=False)
+#         words = "; ".join(f"{label}: {time * 1e3:.1f} ms" for label, time in times.items())
+#         describe(ax, f"Bars of the time for one step on 32 768 by 32 768 cells. {words}.")
+#
+# .. headline:: The heat of two edges and a ring flows over a plate
+#
+# .. drawn:: stencil
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#     from gpuguide.charts.style import describe, style
+#
+#     plate = np.zeros((96, 96), np.float32)
+#     row, col = np.mgrid[:96, :96] - 48
+#     plate[abs(np.hypot(row, col) - 24) < 5] = 1
+#     plate[:, 0] = plate[-1] = 1
+#     pictures, step = {0: plate.copy()}, 0
+#     while step < 2000:
+#         sums = plate[:-2, 1:-1] + plate[2:, 1:-1] + plate[1:-1, :-2] + plate[1:-1, 2:]
+#         plate[1:-1, 1:-1] = sums / 4
+#         step += 1
+#         if step in (100, 2000):
+#             pictures[step] = plate.copy()
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.5))[1]
+#         for at, picture in enumerate(pictures.values()):
+#             extent = (1.06 * at, 1.06 * at + 1, 0, 1)
+#             ax.imshow(picture, cmap="inferno", vmin=0, vmax=1, extent=extent)
+#         ax.set(xlim=(0, 3.12), ylim=(0, 1), yticks=(), frame_on=False, anchor="W")
+#         ax.set_xticks((0.5, 1.56, 2.62), ("at first", "after 100 steps", "after 2000 steps"))
+#         ax.tick_params(length=0)
+#         ax.grid(visible=False)
+#         describe(
+#             ax,
+#             "Three pictures of a square plate. At first a ring in the middle and two edges are hot. After "
+#             "100 steps the ring is blurred and its middle is warm. After 2000 steps the ring is gone, and "
+#             "it is less and less warm the farther a cell lies from the two hot edges.",
+#         )
+
+# %%
+# A thread for every cell
+# -----------------------
+#
+# Heat evens out. In each step, a cell becomes the mean of its four neighbours, and the edge of
+# the plate keeps its temperature. A rule of this kind, in which a cell is computed from those around it, is
+# called a *stencil*. It needs two plates: if threads wrote into the plate that they read, some would read old
+# neighbours, and some new ones.
+#
+# .. rung:: one_cell
+#    :beside:
+
+import cupy as cp
+import numpy as np
+from numba import cuda, float32
+
+
+@cuda.jit
+def one_cell(now, then):
+    """Each thread computes one cell: the mean of its four neighbours."""
+    col, row = cuda.grid(2)
+    rows, cols = now.shape
+    if row > 0 and row < rows - 1 and col > 0 and col < cols - 1:
+        up_and_down = now[row - 1, col] + now[row + 1, col]
+        then[row, col] = float32(0.25) * (
+            up_and_down + (now[row, col - 1] + now[row, col + 1])
+        )
+    elif row < rows and col < cols:  # the edge stays as it is
+        then[row, col] = now[row, col]
+
+
+n_rows, n_cols = 1000, 1200
+plate = cp.zeros((n_rows, n_cols), dtype=cp.float32)
+plate[0] = 100  # the upper edge is hot
+
+now, then = plate.copy(), cp.empty_like(plate)
+blocks = (n_cols + 31) // 32, (n_rows + 7) // 8
+for _ in range(20):
+    one_cell[blocks, (32, 8)](now, then)
+    now, then = then, now  # the result is what the next step reads
+
+expected = plate.get()
+for _ in range(20):
+    up_and_down = expected[:-2, 1:-1] + expected[2:, 1:-1]
+    sides = expected[1:-1, :-2] + expected[1:-1, 2:]
+    expected[1:-1, 1:-1] = (up_and_down + sides) * np.float32(0.25)
+print("a column: ", now[:5, n_cols // 2])
+print("as in NumPy:", np.array_equal(now.get(), expected))
+
+# %%
+# .. try-it::
+#
+#    Launch ``one_cell[blocks, (32, 8)](now, now)``, with one plate for both. The result is wrong, and another
+#    time it may be wrong in another way, as it depends on which threads come first.
+
+# %%
+
+# record: The studies: one step, twenty steps, every cell compared bit for bit; and cells that are wrong
+import gpuguide as gg
+from gpuguide.topics.stencil import study as stencil
+from gpuguide.topics.stencil.kernels import (
+    heat_source,
+    six_rows,
+    wait_for_all,
+    wait_for_block,
+)
+
+results = stencil.step.run()
+many = stencil.steps.run()
+
+# %%
+# A plate of a billion cells takes :measured:`step[one_cell, 2**30].time`, which is
+# :measured:`step[one_cell, 2**30].share` of what the memory can do. It reads every cell once and writes it
+# once, for the neighbours come out of the caches.
+
+# %%
+# Six cells per thread
+# --------------------
+#
+# Let each thread compute six cells of a column. It first loads all that it needs into local arrays, which the
+# compiler keeps in registers, and computes after that. The six cells share what they read: 20 loads do, where
+# six threads would need 24.
+#
+# .. rung:: six_rows
+#    :beside:
+
+from numba import uint32
+
+now, then = plate.copy(), cp.empty_like(plate)
+for _ in range(20):
+    six_rows[((n_cols + 511) // 512, (n_rows + 5) // 6), 512](now, then)
+    now, then = then, now
+print("as in NumPy:", np.array_equal(now.get(), expected))
+
+# %%
+# This reaches :measured:`step[six_rows, 2**30].share` of the memory's speed. We think that the gain comes
+# from loads that are on their way at the same time, and from a sixth of the threads to start.
+# :evidence:`opinion`
+#
+# .. dropdown:: Why the indices are uint32
+#
+#    Numba lets negative indices count from the end, as Python does, and has to test each signed index for it.
+#    An index of type ``uint32`` cannot be negative, so that the compiler leaves the test out. Every number
+#    that an index is made of must then be ``uint32``: together with an ordinary integer, the sum is signed
+#    again.
+
+# %%
+# Four steps per launch
+# ---------------------
+#
+# Six cells per thread nearly reach what the memory allows for one step. The way on is to fetch a cell once,
+# and do several steps with it. A block brings 64 by 64 cells into shared memory and does four steps there. At
+# its rim the neighbours are missing, so that it loses a ring of cells in each step: 56 by 56 are right in the
+# end, and blocks overlap. This kernel is in CUDA C++, which unrolls its loops around barriers and keeps the
+# eight cells of a thread in registers.
+#
+# .. headline:: A block keeps the middle: each step costs a ring of cells
+#
+# .. drawn:: stencil
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import INK, KERNEL, MUTED, describe, style
+#     from matplotlib.patches import Rectangle
+#
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.2))[1]
+#         for at, (left, words) in enumerate(((0, "loaded"), (2, "after a step"), (4, "after two"))):
+#             ax.add_patch(Rectangle((left, 0), 1.6, 1.6, facecolor=MUTED, alpha=0.25))
+#             side = 1.6 - 0.4 * at
+#             corner = left + 0.2 * at, 0.2 * at
+#             ax.add_patch(Rectangle(corner, side, side, facecolor=KERNEL, alpha=0.8))
+#             ax.text(left + 0.8, -0.12, words, ha="center", va="top", color=INK)
+#         ax.set(xlim=(-0.05, 5.65), ylim=(-0.4, 1.65), aspect="equal", anchor="W")
+#         ax.axis("off")
+#         describe(
+#             ax,
+#             "Three squares of the same size, the cells of a block. What is right is orange: all of the "
+#             "first, all but a ring of the second, all but two rings of the third.",
+#         )
+#
+# .. kernel:: gpuguide.topics.stencil.kernels
+#    :names: heat_source
+#    :fold: The kernel in CUDA C++: heat_source
+
+four_steps = cp.RawKernel(heat_source, "heat")
+now, then = plate.copy(), cp.empty_like(plate)
+for _ in range(20 // 4):
+    blocks_of_56 = (n_cols + 55) // 56, (n_rows + 55) // 56
+    four_steps(blocks_of_56, (64, 8), (now, then, np.int32(n_rows), np.int32(n_cols)))
+    now, then = then, now
+print("as in NumPy:", np.array_equal(now.get(), expected))
+
+# %%
+# Twenty steps take :measured:`steps[four_steps, 2**30].time`, and
+# :measured:`steps[row_launches, 2**30].time` with a launch for each. A step alone now takes
+# :measured:`step_of_four`, less than it takes to copy the plate. A plate of
+# 512 by 512 cells stays in the :term:`L2 cache` anyway; there twenty steps take
+# :measured:`steps[four_steps, 512**2].time` instead of :measured:`steps[row_launches, 512**2].time`.
+
+# %%
+
+# draw
+gg.fact(
+    "step_of_four",
+    many.time("four_steps", 2**30).value / 20,
+    unit="s",
+    note="a twentieth of twenty steps",
+)
+gg.claim(results, "six_rows", faster_than="one_cell", at=2**30, by=1.3)
+gg.claim(results, "six_rows", share_at_least=0.75, at=2**30)
+gg.claim(results, "one_cell", faster_than="cupy", at=2**30, by=1.2)
+gg.claim(results, "six_rows", faster_than=("numpy", "cpu_threads"), at=4096**2, by=5)
+gg.claim(many, "four_steps", faster_than="row_launches", at=2**30, by=1.7)
+gg.claim(many, "four_steps", faster_than="cell_launches", at=2**30, by=2.5)
+
+# %%
+# How blocks wait for each other
+# ------------------------------
+#
+# A step may begin when all blocks have finished the one before. The simplest way is the one above: **a launch
+# per step**. A kernel begins when the one before it in its stream has ended, and you write nothing for it.
+#
+# If launches are what takes the time, do all steps in one launch, and let all threads of the grid wait at
+# ``grid.sync()``. Numba then launches the kernel so that all of its blocks run at once, or raises an error if
+# they do not fit. Therefore, launch a few blocks per multiprocessor, and let them loop over the rows.
+#
+# .. kernel:: gpuguide.topics.stencil.kernels
+#    :names: next_cell, wait_for_all
+
+blocks_at_once = 2 * cp.cuda.Device().attributes["MultiProcessorCount"]
+spare, out = cp.empty_like(plate), cp.empty_like(plate)
+wait_for_all[blocks_at_once, 256](plate, spare, out, 20)
+print("as in NumPy:", np.array_equal(out.get(), expected))
+
+# %%
+# For 512 by 512 cells, Python needs :measured:`steps[cell_launches, 512**2].launch` to launch twenty kernels,
+# and :measured:`steps[wait_for_all, 512**2].launch` to launch this one. The GPU works on them for
+# :measured:`steps[cell_launches, 512**2].time` and :measured:`steps[wait_for_all, 512**2].time`. On a large
+# plate a step takes so much longer than a launch that ``grid.sync()`` has nothing to gain.
+#
+# .. dropdown:: The same in CUDA C++
+#
+#    CuPy launches such a kernel if you say so where you make it:
+#    ``cp.RawKernel(source, "heat", enable_cooperative_groups=True)``. The source includes
+#    ``cooperative_groups.h``, which comes with CUDA's headers, as in ``pip install "cupy-cuda13x[ctk]"``.
+#
+# .. kernel:: gpuguide.topics.stencil.kernels
+#    :names: cooperative_source
+#    :fold: The kernel in CUDA C++: cooperative_source
+
+# %%
+# What goes wrong: syncthreads waits for one block
+# ------------------------------------------------
+#
+# ``cuda.syncthreads()`` looks like the same thing. It waits for the threads of its own block alone, so that a
+# block runs ahead and reads rows that others have not written yet. No error is raised:
+#
+# .. kernel:: gpuguide.topics.stencil.kernels
+#    :names: wait_for_block
+
+heat = cp.random.default_rng(0).random(plate.shape, dtype=cp.float32)
+right, wrong = cp.empty_like(heat), cp.empty_like(heat)
+wait_for_all[blocks_at_once, 256](heat, spare, right, 20)
+wait_for_block[blocks_at_once, 256](heat, spare, wrong, 20)
+n_wrong = int((right != wrong).sum())
+print(f"{100 * n_wrong / heat.size:.1f} % of the cells are wrong")
+
+# %%
+# In another run it is another number. On a small plate, or with few blocks, it may be zero, and then such a
+# mistake waits for its day. ``gg.trace`` finds it without a GPU, whichever block comes first:
+
+import gpuguide as gg
+
+x = np.random.default_rng(0).random((10, 12), dtype=np.float32)
+print(gg.trace(wait_for_block[128, 32], x, np.zeros_like(x), np.zeros_like(x), 2))
+
+# %%
+# All blocks and sizes
+# --------------------
+#
+# .. headline:: With a billion cells, the memory decides; with few, the launch does
+
+# draw
+ax = gg.plot_time(
+    results, variants=["numpy", "cpu_threads", "cupy", "one_cell", "six_rows"]
+)
+
+# %%
+# .. kernel:: gpuguide.topics.stencil.kernels
+#    :names: cpu_threads
+#    :fold: The compiled loop on all threads of the CPU
+#
+# .. kernel:: gpuguide.topics.stencil.study
+#    :names: slices, between_two, launch_four_steps, wait_for_all, wait_in_cuda
+#    :fold: NumPy and CuPy, and the launches as they were timed
+#
+# .. results:: step
+#
+# .. results:: steps
+
+# %%
+# .. remember::
+#
+#    - Give a thread several cells of a column, and let it load all that it needs first: on a large plate this
+#      is :measured:`step[six_rows, 2**30].speedup(one_cell)` as fast.
+#    - If the memory is the limit, do several steps per launch in shared memory, and give up a ring of cells
+#      for each.
+#    - Launch once per step: that is how blocks wait for each other. Where launches take the time, use
+#      ``grid.sync()``. ``cuda.syncthreads()`` waits for one block only.
+
+# %%
+# Your turn: a stencil from a tile
+# --------------------------------
+#
+# In this exercise, a block brings its cells and a rim of neighbours into shared memory, and reads nothing
+# twice. The check needs no GPU.
+#
+# .. exercise:: stencil_2d
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+picture = np.zeros((70, 100), np.float32)
+row, col = np.mgrid[:70, :100]
+picture[abs(np.hypot(row - 35, col - 50) - 20) < 5] = 1
+picture[:, 0] = picture[-1] = 1
+for _ in range(60):
+    sums = picture[:-2, 1:-1] + picture[2:, 1:-1] + picture[1:-1, :-2] + picture[1:-1, 2:]
+    picture[1:-1, 1:-1] = sums / 4
+_ = thumbnail.picture(picture, "heat on a plate", cmap="inferno")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Streams for small tasks </gallery/concurrency/streams>`, on several kernels at once. See also:
+# :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`, where each GPU has a part of the
+# plate, and :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on graphs.

@@ -1,0 +1,197 @@
+"""Heat on a plate: one step in several ways, and twenty, for which blocks have to wait for each other."""
+
+from functools import cache, lru_cache, partial
+
+import numpy as np
+from numba import cuda
+
+from gpuguide.machine.backends import raw_kernel, simulated
+from gpuguide.machine.device import require_gpu
+from gpuguide.measure import Study, cp, cpu, gpu, kernel, per_element, uniform, whole_numbers
+from gpuguide.topics.grids_2d_3d.study import matrix_shape
+from gpuguide.topics.stencil import kernels
+
+STEPS = 20
+INSIDE, STEPS_PER_LAUNCH = 56, 4  # as in heat_source
+BLOCKS_PER_MULTIPROCESSOR, THREADS = 2, 256  # that are all there at once
+
+
+@cache
+def multiprocessors():
+    """Count this GPU's multiprocessors; the simulator passes for a GPU with two."""
+    return 2 if simulated() else require_gpu().sm_count
+
+
+# One step ---------------------------------------------------------------------------------------------------
+
+
+def cells(shape):
+    """Return a launch with a thread for each cell, x along the rows."""
+    rows, cols = shape
+    return (-(-cols // 32), -(-rows // 8)), (32, 8)
+
+
+def strips(shape):
+    """Return a launch with a thread for each six cells of a column."""
+    rows, cols = shape
+    return (-(-cols // 512), -(-rows // kernels.ROWS)), (512, 1)
+
+
+def slices(now, then):
+    """Add four slices of the plate, with NumPy on one thread or with CuPy."""
+    up_and_down = now[:-2, 1:-1] + now[2:, 1:-1]
+    then[1:-1, 1:-1] = (up_and_down + (now[1:-1, :-2] + now[1:-1, 2:])) * 0.25
+    then[:1], then[-1:] = now[:1], now[-1:]
+    then[:, :1], then[:, -1:] = now[:, :1], now[:, -1:]
+
+
+def heat_reference(now, steps=1):
+    """Add up along each axis over the whole plate, and divide; sums come in the order of the kernels."""
+    for _ in range(steps):
+        rows, cols = now.shape
+        down, along = now[: max(rows - 2, 0)] + now[2:], now[:, : max(cols - 2, 0)] + now[:, 2:]
+        then = now.copy()
+        if rows > 2 and cols > 2:
+            then[1:-1, 1:-1] = (down[:, 1 : cols - 1] + along[1 : rows - 1]) / 4
+        now = then
+    return now
+
+
+def plate(n, dtype, rng, exact):
+    """Draw a plate, at random or of whole numbers."""
+    values = whole_numbers(rng, n, 1024, dtype) if exact else uniform(rng, n, dtype)
+    return (values.reshape(matrix_shape(n)),)
+
+
+of_plates = {
+    "size_name": "cells",
+    "dtype": "float32",
+    "inputs": plate,
+    "input_note": "uniform random temperatures from 0 to 1; whole numbers for the exact check",
+    "equal": True,  # all add up in the same order, and a quarter is exact
+}
+
+step = Study(
+    name="step",
+    title="One step of heat on a plate",
+    # The second is 2003 by 3001, both primes; the last is 32 768 squared.
+    sizes=(1024**2, 2003 * 3001, 4096**2, 2**30),
+    reference=heat_reference,
+    traffic=per_element(reads=1, writes=1, flops=4),
+    small=(0, 1, 31 * 33, 67 * 131),
+    baseline="one_cell",
+    variants=(
+        cpu(slices, "NumPy, one thread", name="numpy", up_to=4096**2),
+        cpu(kernels.cpu_threads, "CPU, all threads", "all", up_to=4096**2),
+        gpu(slices, "CuPy, slices", name="cupy"),
+        kernel(kernels.one_cell, "one cell per thread", lambda n: cells(matrix_shape(n))),
+        kernel(kernels.six_rows, "six rows per thread", lambda n: strips(matrix_shape(n))),
+    ),
+    **of_plates,
+)
+
+
+# Twenty steps -----------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=1)  # of the largest plate, two would be 8 GiB
+def spare(rows, cols):
+    """Make room for a second plate, as Numba takes it."""
+    return cuda.device_array((rows, cols), np.float32)
+
+
+def between_two(launch, n_launches, now, out):
+    """Launch so many times, from one plate into the other and back, so that the last is `out`."""
+    if not out.size:
+        return
+    other = spare(*out.shape)
+    for left in reversed(range(n_launches)):
+        then = other if left % 2 else out
+        launch(now, then)
+        now = then
+
+
+def launch_cells(now, then):
+    kernels.one_cell[cells(now.shape)](now, then)
+
+
+def launch_strips(now, then):
+    kernels.six_rows[strips(now.shape)](now, then)
+
+
+four_steps = raw_kernel(kernels.heat_source, "heat")
+
+
+def launch_four_steps(now, then):
+    """Do four steps in one launch."""
+    rows, cols = now.shape
+    blocks = -(-cols // INSIDE), -(-rows // INSIDE)
+    arguments = cp.asarray(now), cp.asarray(then), np.int32(rows), np.int32(cols)
+    four_steps(blocks, (64, 8), arguments)
+
+
+def wait_for_all(now, out):
+    """Do all steps in one launch of Numba's: after each, blocks wait for one another by grid.sync()."""
+    if out.size:
+        blocks = BLOCKS_PER_MULTIPROCESSOR * multiprocessors()
+        kernels.wait_for_all[blocks, THREADS](now, spare(*out.shape), out, STEPS)
+
+
+@cache
+def cooperative():
+    """Compile the kernel in CUDA C++ that waits for all blocks."""
+    return cp.RawKernel(kernels.cooperative_source, "heat", enable_cooperative_groups=True)
+
+
+def why_not_cooperative():
+    """Say why it cannot be compiled here; empty if it can."""
+    try:
+        cooperative().compile()
+    except Exception as error:  # CuPy's class, or that of a header that is not installed
+        return f"CuPy cannot compile cooperative_groups.h here: {str(error).splitlines()[0]}"
+    return ""
+
+
+def wait_in_cuda(now, out):
+    """Do the same in CUDA C++, in a cooperative launch through CuPy."""
+    if not out.size:
+        return
+    rows, cols = out.shape
+    arrays = (cp.asarray(x) for x in (now, spare(rows, cols), out))
+    sizes = (np.int32(x) for x in (STEPS, rows, cols))
+    blocks = BLOCKS_PER_MULTIPROCESSOR * multiprocessors()
+    cooperative()((blocks,), (THREADS,), (*arrays, *sizes))
+
+
+def per_launch(launch, n_steps, label, name, **options):
+    """Return a variant that launches a kernel for each so many steps."""
+    call = partial(between_two, launch, STEPS // n_steps)
+    note = f"{STEPS // n_steps} launches, from one plate into another and back."
+    return gpu(call, label, name=name, arrays="numba", note=note, **options)
+
+
+steps = Study(
+    name="steps",
+    title=f"{STEPS} steps of heat on a plate",
+    sizes=(512**2, 4096**2, 2**30),
+    reference=lambda now: heat_reference(now, STEPS),
+    small=(0, 1, 11 * 13),
+    baseline="cell_launches",
+    variants=(
+        per_launch(
+            launch_cells, 1, "one cell, a launch per step", "cell_launches", simulatable=True
+        ),
+        per_launch(
+            launch_strips, 1, "six rows, a launch per step", "row_launches", simulatable=True
+        ),
+        per_launch(launch_four_steps, STEPS_PER_LAUNCH, "four steps per launch", "four_steps"),
+        gpu(wait_for_all, "grid.sync(), Numba", arrays="numba"),
+        gpu(
+            wait_in_cuda,
+            "grid.sync(), CUDA C++",
+            arrays="numba",
+            missing=why_not_cooperative,
+        ),
+    ),
+    **of_plates,
+)
