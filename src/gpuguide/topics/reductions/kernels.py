@@ -1,4 +1,4 @@
-"""Sums of many numbers: one atomic addition each, a tree, many numbers per thread, shuffles; and others like them."""
+"""Reductions: sums by atomics, trees and shuffles, a scalar product, the largest number, rows, columns."""
 
 from numba import cuda, float32, int32, njit, prange
 
@@ -241,7 +241,7 @@ def thread_per_row(a, out):
 
 @cuda.jit
 def warp_per_row(a, out):
-    """The 32 threads of a warp walk along a row side by side."""
+    """Each warp walks along a row, its 32 threads side by side."""
     row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
     if row < a.shape[0]:  # the same for all threads of a warp
         total = float32(0)
@@ -254,7 +254,7 @@ def warp_per_row(a, out):
 
 @cuda.jit
 def block_per_row(a, out):
-    """The threads of a block walk along a row side by side."""
+    """Each block walks along a row, its threads side by side."""
     total = float32(0)
     for col in range(cuda.threadIdx.x, a.shape[1], cuda.blockDim.x):
         total += a[cuda.blockIdx.x, col]
