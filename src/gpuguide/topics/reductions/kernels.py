@@ -60,6 +60,15 @@ def tree(x, out):
 
 
 @cuda.jit
+def stored_tree(x, sums):
+    """Each block adds up 512 numbers in shared memory, and stores its sum."""
+    i = cuda.grid(1)
+    total = tree_of_block(x[i] if i < x.size else float32(0))
+    if cuda.threadIdx.x == 0:
+        sums[cuda.blockIdx.x] = total
+
+
+@cuda.jit
 def strided_tree(x, out):
     """Each thread adds up numbers a whole grid apart, before the block adds up."""
     total = float32(0)

@@ -66,6 +66,13 @@ def two_launches(x, out):
     kernels.one_block[1, BLOCK](sums, out)
 
 
+def stored_tree(x, out):
+    """Store the sum of each block of 512 numbers, and add these up in a second launch."""
+    sums = room(max(1, covering(x.size)))
+    kernels.stored_tree[sums.size, BLOCK](x, sums)
+    kernels.one_block[1, BLOCK](sums, out)
+
+
 @cache
 def room(n, dtype="float32"):
     """Make room once for what blocks leave, as Numba takes it."""
@@ -164,6 +171,7 @@ total = Study(
             lambda x: (covering(x.size, PER_THREAD), BLOCK),
         ),
         gpu(two_launches, "two launches, no atomics", arrays="numba"),
+        gpu(stored_tree, "a tree in each block, no atomics", arrays="numba"),
     ),
     **ONE,
 )
@@ -307,8 +315,8 @@ place = Study(
 
 # Rows and columns -------------------------------------------------------------------------------------------
 
-LONG = 64
-"""Numbers in a short row, and short rows' counterpart: as many long rows."""
+FEW = 64
+"""Numbers in a short row, and how many long rows there are."""
 ELEMENTS = 64 * 10**6
 
 
@@ -320,11 +328,11 @@ def matrix(shape):
 
 
 def short(n):
-    return n // LONG, LONG
+    return n // FEW, FEW
 
 
 def long(n):
-    return LONG, n // LONG
+    return FEW, n // FEW
 
 
 def of_matrices(shape, axis):
@@ -345,7 +353,7 @@ def of_matrices(shape, axis):
             scale=lambda a: abs(a).sum(axis),
         ),
         "traffic": per_element(reads=1, writes=0, flops=1),
-        "small": (LONG, 33 * LONG, 257 * LONG),
+        "small": (FEW, 33 * FEW, 257 * FEW),
     }
 
 
