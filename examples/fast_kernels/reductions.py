@@ -5,12 +5,12 @@ Reductions: one sum from many threads
 How do thousands of threads add up a single number, and when is ``cp.sum`` enough?
 """
 # %%
-# For a plain sum, call ``cp.sum``: it reads 268 million numbers in :measured:`total[sum_cupy, 2**28].time`. In
-# a kernel of your own, let each thread add up many numbers first, then let each block add up its threads, and
-# touch the result once per block. That takes :measured:`total[many_per_thread, 2**28].time`; one atomic
-# addition for every number takes :measured:`total[one_atomic_each, 2**28].time`. Such a kernel pays when there
-# is more to do in the same pass: a scalar product is :measured:`product[dot, 10**8].speedup(dot_cupy)` as fast
-# as ``cp.dot``.
+# For a plain sum, call ``cp.sum``: it reads 268 million numbers in :measured:`total[sum_cupy, 2**28].time`.
+# In a kernel of your own, let each thread add up many numbers first, then let each block add up its threads,
+# and touch the result once per block. That takes :measured:`total[many_per_thread, 2**28].time`; one atomic
+# addition for every number takes :measured:`total[one_atomic_each, 2**28].time`. Such a kernel pays when
+# there is more to do in the same pass: a scalar product is :measured:`product[dot, 10**8].speedup(dot_cupy)`
+# as fast as ``cp.dot``.
 #
 # .. headline:: Add up within threads, then within blocks, and only then across the grid
 #
@@ -98,13 +98,12 @@ print("NumPy:", np.sum(x.get()))
 # %%
 # .. try-it::
 #
-#    Launch the kernel twice. The result doubles, because blocks add to what ``out`` holds: make it zero before
+#    Launch the kernel twice. The result doubles: blocks add to what ``out`` holds, so make it zero before
 #    each launch. Then give ``x`` only 5 numbers. Threads without a number add 0, and take part in all steps.
 
 # %%
 
 # record: The studies: a sum, a scalar product, the largest, rows and columns; each checked, then timed
-import gpuguide as gg
 from gpuguide.topics.reductions import study as reductions
 from gpuguide.topics.reductions.kernels import (
     PER_THREAD,
@@ -144,8 +143,8 @@ print("GPU:  ", out[0])
 # But all additions to one address wait in a queue, and here there are
 # :measured:`total[one_atomic_each, 2**28].work(atomics)` of them, where the tree makes
 # :measured:`total[tree, 2**28].work(atomics)`. :evidence:`count atomics` It takes
-# :measured:`total[tree, 2**28].speedup(one_atomic_each)` as long. Use atomics for what is left when a block has
-# done its own work.
+# :measured:`total[tree, 2**28].speedup(one_atomic_each)` as long. Use atomics for what is left when a block
+# has done its own work.
 
 # %%
 # Many numbers for each thread
@@ -162,8 +161,8 @@ strided_tree[528, BLOCK](x, out)
 print("GPU:  ", out[0])
 
 # %%
-# This reaches :measured:`total[strided_tree, 2**28].share` of the memory's speed. What is left of the gain is in
-# the loads.
+# This reaches :measured:`total[strided_tree, 2**28].share` of the memory's speed. What is left of the gain is
+# in the loads.
 
 # %%
 # Loads that do not wait, and shuffles
@@ -182,13 +181,13 @@ many_per_thread[n_blocks, BLOCK](x, out)
 print("GPU:  ", out[0])
 
 # %%
-# Now the kernel reads at :measured:`total[many_per_thread, 2**28].share` of the memory's speed, and no sum can
-# be faster. It is mostly the loads: with the tree in the place of the shuffles it takes
+# Now the kernel reads at :measured:`total[many_per_thread, 2**28].share` of the memory's speed, and no sum
+# can be faster. It is mostly the loads: with the tree in the place of the shuffles it takes
 # :measured:`total[many_by_tree, 2**28].time`. :evidence:`variant many_by_tree`
 #
 # .. dropdown:: Is it the atomic additions that make the first tree slow?
 #
-#    If each block of the first tree stores its sum and a second launch adds these up, there are no atomics at
+#    If each block of the first tree stores its sum and another launch adds these up, there are no atomics at
 #    all. Then the sum takes :measured:`total[stored_tree, 2**28].time` instead of
 #    :measured:`total[tree, 2**28].time`.
 #
@@ -201,8 +200,8 @@ print("GPU:  ", out[0])
 # -------------------------------------
 #
 # Atomic additions come in any order, and ``float32`` rounds differently in each: the last bits of such a sum
-# change from run to run. If that matters, let each block store its sum, and let a second launch of a single
-# block add these up, always in the same order. No result has to be cleared, either.
+# change from run to run. If that matters, let each block store its sum, and let another launch, of a single
+# block, add these up, always in the same order. No result has to be cleared, either.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: sums_of_blocks, one_block
@@ -216,15 +215,15 @@ one_block[1, BLOCK](sums, out)
 print("GPU:  ", out[0])
 
 # %%
-# The second launch costs next to nothing: both take :measured:`total[two_launches, 2**28].time`.
+# The other launch costs next to nothing: both take :measured:`total[two_launches, 2**28].time`.
 
 # %%
 # What goes wrong: a step without a barrier
 # -----------------------------------------
 #
-# Without ``cuda.syncthreads()``, a thread may add a number that another one has not stored yet. On a GPU such a
-# kernel is often right by luck. ``gg.trace`` runs it thread by thread in plain Python and finds the mistake on
-# any computer:
+# Without ``cuda.syncthreads()``, a thread may add a number that another one has not stored yet. On a GPU such
+# a kernel is often right by luck. ``gg.trace`` runs it thread by thread in plain Python and finds the mistake
+# on any computer:
 
 # wrong: a tree without a barrier
 import gpuguide as gg
@@ -270,8 +269,8 @@ print("NumPy:", np.dot(x.get().astype(np.int64), y.get().astype(np.int64)))
 # %%
 # **Something else than a sum.** Whatever can be grouped in any way can be reduced so: the largest number and
 # its place are a pair, and of two pairs the larger value wins, or, of equal ones, the first place. For this
-# one, ``cp.argmax`` is there already and takes :measured:`place[argmax_cupy, 2**28].time`; two launches of ours
-# take :measured:`place[largest, 2**28].time`.
+# one, ``cp.argmax`` is there already and takes :measured:`place[argmax_cupy, 2**28].time`; two launches of
+# ours take :measured:`place[largest, 2**28].time`.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: largest_of_warp, largest_of_block, largest_of_blocks, largest_of_all
@@ -280,6 +279,8 @@ print("NumPy:", np.dot(x.get().astype(np.int64), y.get().astype(np.int64)))
 # %%
 
 # fold: Their launches
+from numba import int32
+
 values = cp.empty(n_blocks, dtype=cp.float32)
 firsts, place = cp.empty(n_blocks, dtype=cp.int32), cp.empty(1, dtype=cp.int32)
 largest_of_blocks[n_blocks, BLOCK](x, values, firsts)
@@ -288,8 +289,8 @@ print("GPU:  ", place[0])
 print("NumPy:", x.get().argmax())
 
 # %%
-# **Sums of rows.** Share the work by the shape: many short rows get a warp each, few long rows many blocks each.
-# A thread for each row reads far from its neighbours; a thread for each *column* reads beside them.
+# **Sums of rows.** Share the work by the shape: many short rows get a warp each, few long rows many blocks
+# each. A thread for each row reads far from its neighbours; a thread for each *column* reads beside them.
 #
 # .. list-table:: 64 million numbers
 #    :header-rows: 1
@@ -372,9 +373,9 @@ gg.claim(
 #
 #    - For a plain sum, maximum or ``argmax``, call CuPy's: ``cp.sum`` reaches
 #      :measured:`total[sum_cupy, 2**28].share` of the memory's speed.
-#    - In a kernel, add up many numbers in each thread, then the block by shuffles or a tree, and make one atomic
-#      addition per block.
-#    - Store one sum per block and add these up in a second launch if the result must be the same to the last
+#    - In a kernel, add up many numbers in each thread, then the block by shuffles or a tree, and make one
+#      atomic addition per block.
+#    - Store one sum per block, and add these up in another launch, if the result must be the same to the last
 #      bit each time.
 
 # %%
@@ -382,6 +383,14 @@ gg.claim(
 # --------------------------------
 #
 # .. exercise:: sum_in_two_launches
+#
+# Before it, the tree alone; after it, two more reductions:
+#
+# .. exercise:: block_reduction
+#
+# .. exercise:: row_sums
+#
+# .. exercise:: largest_and_its_place
 
 # thumbnail
 from gpuguide.charts import thumbnail

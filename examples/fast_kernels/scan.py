@@ -5,11 +5,11 @@ Scan: running totals, and what to keep
 How can every element get the sum of all before it, when threads work at the same time?
 """
 # %%
-# Cut the array into pieces, add up each piece, take the running totals of these few sums, and then fill in the
-# pieces. For 268 million numbers these three steps take :measured:`running[three_steps, 2**28].time`, where
-# ``cp.cumsum`` takes :measured:`running[cumsum_cupy, 2**28].time`. Mostly you want a *scan*, as running totals
-# are called, for something else: it tells each thread where to store what it keeps. That is how ``x[x > 0]``
-# works inside.
+# Cut the array into pieces, add up each piece, take the running totals of these few sums, and then fill in
+# the pieces. For 268 million numbers these three steps take :measured:`running[three_steps, 2**28].time`,
+# where ``cp.cumsum`` takes :measured:`running[cumsum_cupy, 2**28].time`. Mostly you want a *scan*, as running
+# totals are called, for something else: it tells each thread where to store what it keeps. That is how
+# ``x[x > 0]`` works inside.
 #
 # .. headline:: Three short steps are faster than cp.cumsum, and a single launch is faster still
 #
@@ -42,10 +42,10 @@ How can every element get the sum of all before it, when threads work at the sam
 # Within a block: double the distance
 # -----------------------------------
 #
-# In the first round each thread adds the number one place to its left, and holds the sum of two. In the second
-# round it adds what the thread two places to its left holds by then, and has the sum of four. The distance
-# doubles each time, so 256 numbers take 8 rounds. A thread reads what another one overwrites in the same round,
-# which is why each round has two barriers.
+# In the first round each thread adds the number one place to its left, and holds the sum of two. In the
+# second round it adds what the thread two places to its left holds by then, and has the sum of four. The
+# distance doubles each time, so 256 numbers take 8 rounds. A thread reads what another one overwrites in the
+# same round, which is why each round has two barriers.
 #
 # .. rung:: block_totals
 #    :beside:
@@ -86,13 +86,12 @@ print("second block:", out[256:260], "begins anew")
 # %%
 # .. try-it::
 #
-#    Print ``out[255::256][:4]``: the last total of each block is the sum of the block. These sums are all that
-#    one block needs to know of another.
+#    Print ``out[255::256][:4]``: the last total of each block is the sum of the block. These sums are all
+#    that one block needs to know of another.
 
 # %%
 
 # record: The studies: running totals, in a block and in all, and what is positive
-import gpuguide as gg
 from gpuguide.topics.scan import study as scans
 from gpuguide.topics.scan.kernels import (
     PIECE,
@@ -111,7 +110,8 @@ kept = scans.kept.run()
 # Over all blocks: three steps
 # ----------------------------
 #
-# A block cannot wait for another one, but a launch begins when the one before it is done. So, take three steps:
+# A block cannot wait for another one, but a launch begins when the one before it is done. So, take three
+# steps:
 #
 # 1. Each block adds up a piece of 4096 numbers, and stores the sum.
 # 2. The running totals of these sums say where each piece ends. There are few sums, so ``cp.cumsum`` will do.
@@ -122,9 +122,9 @@ kept = scans.kept.run()
 #     Nine numbers in three pieces. Step 1 stores the sum of each piece: 8, 15, 13. Step 2 turns these into
 #     running totals: 8, 23, 36. In step 3 each piece continues from the total at the end of the piece before.
 #
-# Within a piece, each :term:`warp` takes 32 neighbours at a time. Its threads double the distance as above, but
-# by *shuffles*, ``cuda.shfl_up_sync``, which hand numbers from thread to thread without memory and without
-# barriers.
+# Within a piece, each :term:`warp` takes 32 neighbours at a time. Its threads double the distance as above,
+# but by *shuffles*, ``cuda.shfl_up_sync``, which hand numbers from thread to thread without memory and
+# without barriers.
 #
 # .. kernel:: gpuguide.topics.scan.kernels
 #    :names: sums_of_pieces
@@ -143,10 +143,10 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
 # The three steps read every number twice and write it once, and reach
-# :measured:`running[three_steps, 2**28].share` of the speed of a copy, which reads once. CuPy copies the array
-# first, and then lets CUB, a library of NVIDIA's, add up in the copy. CUB alone, which overwrites the array,
-# takes :measured:`running[cub_in_place, 2**28].time`. :evidence:`variant cub_in_place` On all threads of the CPU
-# the same takes :measured:`running[cpu_threads, 2**28].time`.
+# :measured:`running[three_steps, 2**28].share` of the speed of a copy, which reads once. CuPy copies the
+# array first, and then lets CUB, a library of NVIDIA's, add up in the copy. CUB alone, which overwrites the
+# array, takes :measured:`running[cub_in_place, 2**28].time`. :evidence:`variant cub_in_place` On all threads
+# of the CPU the same takes :measured:`running[cpu_threads, 2**28].time`.
 
 # %%
 # One launch: look back
@@ -154,9 +154,9 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 #
 # To read the numbers only once, a block must learn the sum of all before it while it holds its piece in
 # registers. Each block publishes the sum of its piece as soon as it knows it. Then it looks back: it adds up
-# what the blocks before have published, until it comes to one that has published its total already. It adds its
-# own sum, and publishes its total in turn. The blocks take their pieces by a counter, in the order in which they
-# start, so that no block waits for one that has not begun.
+# what the blocks before have published, until it comes to one that has published its total already. It adds
+# its own sum, and publishes its total in turn. The blocks take their pieces by a counter, in the order in
+# which they start, so that no block waits for one that has not begun.
 #
 # A number and the word whether it is a sum or a total must become visible together, in one store of 8 bytes.
 # Numba has no such store, so this kernel is in CUDA C++:
@@ -178,15 +178,15 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
 # It is :measured:`running[look_back, 2**28].speedup(three_steps)` as fast as the three steps, and reaches
-# :measured:`running[look_back, 2**28].share` of the speed of a copy. Where sums are not exact, the last bits may
-# differ from run to run, because it depends on chance how far a block looks back.
+# :measured:`running[look_back, 2**28].share` of the speed of a copy. Where sums are not exact, the last bits
+# may differ from run to run: how far a block looks back depends on chance.
 
 # %%
 # What goes wrong: one barrier per round
 # --------------------------------------
 #
-# With only one barrier, a thread may read a total to which its owner has added already. On a GPU the result is
-# often right by luck. ``gg.trace`` finds it without a GPU:
+# With only one barrier, a thread may read a total to which its owner has added already. On a GPU the result
+# is often right by luck. ``gg.trace`` finds it without a GPU:
 
 # wrong: a round with one barrier
 import gpuguide as gg
@@ -223,28 +223,47 @@ keep = x > 0
 places = cp.cumsum(keep) - 1  # where each number goes, if it is kept
 positive = cp.empty(int(places[-1]) + 1, dtype=x.dtype)
 positive[places[keep]] = x[keep]
-print("kept:", positive.size, "of", x.size, " as x[x > 0]:", bool((positive == x[x > 0]).all()))
+print(
+    "kept:",
+    positive.size,
+    "of",
+    x.size,
+    " as x[x > 0]:",
+    bool((positive == x[x > 0]).all()),
+)
 
 # %%
-# These lines move the array many times. In kernels of your own, take the same three steps as above, with counts
-# in the place of sums. ``cuda.ballot_sync`` gives each thread the votes of its whole warp in one number, and
-# ``cuda.popc`` counts the votes before its own.
+# These lines move the array many times. In kernels of your own, take the same three steps as above, with
+# counts in the place of sums. ``cuda.ballot_sync`` gives each thread the votes of its whole warp in one
+# number, and ``cuda.popc`` counts the votes before its own.
 #
 # .. kernel:: gpuguide.topics.scan.kernels
-#    :names: rank_in_warp, load_piece, count_positive, keep_positive
-#    :fold: Count, and keep what is positive
+#    :names: rank_in_warp, keep_positive
+#
+# .. kernel:: gpuguide.topics.scan.kernels
+#    :names: count_positive
+#    :fold: The first step: how many each block keeps
+
+from numba import int32
 
 counts = cp.empty(n_blocks, dtype=cp.int32)
 count_positive[n_blocks, BLOCK](x, counts)
 ends = cp.cumsum(counts, dtype=cp.int32)
 positive = cp.empty(int(ends[-1]), dtype=x.dtype)
 keep_positive[n_blocks, BLOCK](x, ends, positive)
-print("kept:", positive.size, "of", x.size, " as x[x > 0]:", bool((positive == x[x > 0]).all()))
+print(
+    "kept:",
+    positive.size,
+    "of",
+    x.size,
+    " as x[x > 0]:",
+    bool((positive == x[x > 0]).all()),
+)
 
 # %%
 # Of 268 million numbers, half of them positive, ``x[x > 0]`` keeps these in
-# :measured:`kept[mask_cupy, 2**28].time`, and our kernels in :measured:`kept[own_kernels, 2**28].time`. All ways
-# wait for the GPU once, as the length of the result must be known before there can be an array for it.
+# :measured:`kept[mask_cupy, 2**28].time`, and our kernels in :measured:`kept[own_kernels, 2**28].time`. All
+# ways wait for the GPU once, as the length of the result must be known before there can be an array for it.
 #
 # .. dropdown:: With cp.cumsum and one more kernel
 #
@@ -288,6 +307,10 @@ gg.claim(results, "look_back", share_at_least=0.65, at=n)
 # ------------------------------------
 #
 # .. exercise:: prefix_sum
+#
+# Then use the totals to close gaps:
+#
+# .. exercise:: stream_compaction
 
 # thumbnail
 from gpuguide.charts import thumbnail

@@ -190,16 +190,16 @@ assert int(out[0]) == int(x.get().sum())
 _REDUCED = {
     **_each(_ADDED_UP, "tree", "one_atomic_each", "strided_tree", "many_per_thread"),
     "one_block[1": _ADDED_UP,
-    "largest_of_all": "assert int(place[0]) == int(x.get().argmax())",
-    "blocks_per_row": "assert (out.get() == a.get().sum(axis=1)).all()",
+    "blocks_of_a_row =": "assert (out.get() == a.get().sum(axis=1)).all()",
 }
 _RUNNING = """
 assert (out.get() == np.cumsum(x.get())).all()
 out[:] = -1
 """
 _SCANNED = {
+    "block_totals": "assert all((out[k : k + 256] == x[k : k + 256].cumsum()).all() for k in (0, 256, 512))",
     **_each(_RUNNING, "totals_of_pieces", "look_back"),
-    "keep_positive": "assert (positive == x[x > 0]).all()",
+    "count_positive[": "assert (positive == x[x > 0]).all()",
 }
 _SQUARES = {
     "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
@@ -268,8 +268,8 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "numpy_to_cupy": OtherSizes(
         {"1_000_000": "1_003", "(1024, 1024)": "(33, 20)", "(100_000, 100)": "(33, 20)"}, {"": _AS_NUMPY}
     ),
-    "reductions": OtherSizes({"2**22": "2**18 - 64"}, _REDUCED),
-    "scan": OtherSizes({"2**22": "300_001"}, _SCANNED),
+    "reductions": OtherSizes({"2**22": "2**21 - 64"}, _REDUCED),
+    "scan": OtherSizes({"2**22": "600_001"}, _SCANNED),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
