@@ -67,7 +67,7 @@ BLOCK = 512
 
 @cuda.jit(device=True)
 def tree_of_block(total):
-    """Return the sum over a block, in thread 0: half as many threads add in each step."""
+    """Return the sum over a block, in thread 0: in each step half as many add."""
     sums = cuda.shared.array(BLOCK, float32)
     thread = cuda.threadIdx.x
     sums[thread] = total
@@ -82,7 +82,7 @@ def tree_of_block(total):
 
 @cuda.jit
 def tree(x, out):
-    """Each block adds up 512 numbers in shared memory, and adds its sum to the result."""
+    """Each block adds up 512 numbers, and adds its sum to the result."""
     i = cuda.grid(1)
     total = tree_of_block(x[i] if i < x.size else float32(0))
     if cuda.threadIdx.x == 0:
@@ -332,10 +332,10 @@ print("many blocks per row: ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
 #    :names: thread_per_row, block_per_row, thread_per_column
 #    :fold: The other kernels for rows, and one for columns
 #
-# .. headline:: For short arrays, cp.sum and kernels alike take as long as their launches
+# .. headline:: The longer the array, the more it matters how you add up
 
 # draw
-gg.plot_time(results, variants=["sum_cupy", "tree", "many_per_thread", "cpu_threads"])
+gg.plot_time(results, variants=["sum_cupy", "tree", "many_per_thread", "sum_threads"])
 
 # %%
 

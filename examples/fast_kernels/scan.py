@@ -6,7 +6,7 @@ How can every element get the sum of all before it, when threads work at the sam
 """
 # %%
 # Cut the array into pieces, add up each piece, take the running totals of these few sums, and then fill in
-# the pieces. For 268 million numbers these three steps take :measured:`running[three_steps, 2**28].time`,
+# the pieces. For 268 million numbers these three steps take :measured:`running[totals_of_pieces, 2**28].time`,
 # where ``cp.cumsum`` takes :measured:`running[cumsum_cupy, 2**28].time`. Mostly you want a *scan*, as running
 # totals are called, for something else: it tells each thread where to store what it keeps. That is how
 # ``x[x > 0]`` works inside.
@@ -21,7 +21,7 @@ How can every element get the sum of all before it, when threads work at the sam
 #
 #    names = {
 #        "cp.cumsum": "cumsum_cupy",
-#        "three steps, Numba": "three_steps",
+#        "three steps, Numba": "totals_of_pieces",
 #        "one launch, CUDA C++": "look_back",
 #    }
 #    times = {label: results.time(name, 2**28) for label, name in names.items()}
@@ -143,7 +143,7 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
 # The three steps read every number twice and write it once, and reach
-# :measured:`running[three_steps, 2**28].share` of the speed of a copy, which reads once. CuPy copies the
+# :measured:`running[totals_of_pieces, 2**28].share` of the speed of a copy, which reads once. CuPy copies the
 # array first, and then lets CUB, a library of NVIDIA's, add up in the copy. CUB alone, which overwrites the
 # array, takes :measured:`running[cub_in_place, 2**28].time`. :evidence:`variant cub_in_place` On all threads
 # of the CPU the same takes :measured:`running[cpu_threads, 2**28].time`.
@@ -177,7 +177,7 @@ cp.RawKernel(look_back_source, "look_back")(
 print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
-# It is :measured:`running[look_back, 2**28].speedup(three_steps)` as fast as the three steps, and reaches
+# It is :measured:`running[look_back, 2**28].speedup(totals_of_pieces)` as fast as the three steps, and reaches
 # :measured:`running[look_back, 2**28].share` of the speed of a copy. Where sums are not exact, the last bits
 # may differ from run to run: how far a block looks back depends on chance.
 
@@ -223,14 +223,8 @@ keep = x > 0
 places = cp.cumsum(keep) - 1  # where each number goes, if it is kept
 positive = cp.empty(int(places[-1]) + 1, dtype=x.dtype)
 positive[places[keep]] = x[keep]
-print(
-    "kept:",
-    positive.size,
-    "of",
-    x.size,
-    " as x[x > 0]:",
-    bool((positive == x[x > 0]).all()),
-)
+as_by_mask = bool((positive == x[x > 0]).all())
+print("kept:", positive.size, "of", x.size, " as x[x > 0]:", as_by_mask)
 
 # %%
 # These lines move the array many times. In kernels of your own, take the same three steps as above, with
@@ -251,14 +245,8 @@ count_positive[n_blocks, BLOCK](x, counts)
 ends = cp.cumsum(counts, dtype=cp.int32)
 positive = cp.empty(int(ends[-1]), dtype=x.dtype)
 keep_positive[n_blocks, BLOCK](x, ends, positive)
-print(
-    "kept:",
-    positive.size,
-    "of",
-    x.size,
-    " as x[x > 0]:",
-    bool((positive == x[x > 0]).all()),
-)
+as_by_mask = bool((positive == x[x > 0]).all())
+print("kept:", positive.size, "of", x.size, " as x[x > 0]:", as_by_mask)
 
 # %%
 # Of 268 million numbers, half of them positive, ``x[x > 0]`` keeps these in
@@ -270,18 +258,20 @@ print(
 #    If an ElementwiseKernel stores the numbers at the places that ``cp.cumsum`` has found, it takes
 #    :measured:`kept[cumsum_and_scatter, 2**28].time`.
 #
-# .. headline:: From millions of numbers on, three steps are worth their lines
+# .. headline:: The longer the array, the more the three steps gain
 
 # draw
-gg.plot_time(results, variants=["cumsum_cupy", "three_steps", "look_back", "cpu_threads"])
+gg.plot_time(
+    results, variants=["cumsum_cupy", "totals_of_pieces", "look_back", "cpu_threads"]
+)
 
 # %%
 
 # draw
 n = 2**28
-gg.claim(results, "three_steps", faster_than="cumsum_cupy", at=n, by=1.8)
-gg.claim(results, "three_steps", share_at_least=0.5, at=n)
-gg.claim(results, "look_back", faster_than="three_steps", at=n, by=1.05)
+gg.claim(results, "totals_of_pieces", faster_than="cumsum_cupy", at=n, by=1.8)
+gg.claim(results, "totals_of_pieces", share_at_least=0.5, at=n)
+gg.claim(results, "look_back", faster_than="totals_of_pieces", at=n, by=1.05)
 gg.claim(results, "look_back", share_at_least=0.65, at=n)
 
 # %%
@@ -299,7 +289,7 @@ gg.claim(results, "look_back", share_at_least=0.65, at=n)
 #    - Take ``cp.cumsum`` for running totals, and ``x[x > 0]`` to keep some elements, until they are what your
 #      program waits for.
 #    - In kernels, add up pieces, scan the sums, and fill in the pieces: this is
-#      :measured:`running[three_steps, 2**28].speedup(cumsum_cupy)` as fast as ``cp.cumsum``.
+#      :measured:`running[totals_of_pieces, 2**28].speedup(cumsum_cupy)` as fast as ``cp.cumsum``.
 #    - Put two barriers into each round in shared memory: one before all read, one before anybody adds.
 
 # %%
@@ -317,7 +307,7 @@ from gpuguide.charts import thumbnail
 
 names = {
     "cp.cumsum": "cumsum_cupy",
-    "three steps": "three_steps",
+    "three steps": "totals_of_pieces",
     "one launch": "look_back",
 }
 times = {label: results.time(name, 2**28) for label, name in names.items()}

@@ -37,7 +37,7 @@ def one_atomic_each(x, out):
 
 @cuda.jit(device=True)
 def tree_of_block(total):
-    """Return the sum over a block, in thread 0: half as many threads add in each step."""
+    """Return the sum over a block, in thread 0: in each step half as many add."""
     sums = cuda.shared.array(BLOCK, float32)
     thread = cuda.threadIdx.x
     sums[thread] = total
@@ -52,7 +52,7 @@ def tree_of_block(total):
 
 @cuda.jit
 def tree(x, out):
-    """Each block adds up 512 numbers in shared memory, and adds its sum to the result."""
+    """Each block adds up 512 numbers, and adds its sum to the result."""
     i = cuda.grid(1)
     total = tree_of_block(x[i] if i < x.size else float32(0))
     if cuda.threadIdx.x == 0:
@@ -81,7 +81,7 @@ def strided_tree(x, out):
 
 @cuda.jit(device=True)
 def sum_of_warp(total):
-    """Return the sum over the 32 threads of a warp, in the first: registers are exchanged."""
+    """Return the sum over a warp, in its first thread: registers are exchanged."""
     for distance in (16, 8, 4, 2, 1):
         total += cuda.shfl_down_sync(ALL_LANES, total, distance)
     return total
@@ -89,7 +89,7 @@ def sum_of_warp(total):
 
 @cuda.jit(device=True)
 def sum_of_block(total):
-    """Return the sum over a block, in thread 0: over each warp, then over the warps' sums."""
+    """Return the sum over a block, in thread 0: of each warp, then of their sums."""
     sums = cuda.shared.array(32, float32)  # a block has at most 32 warps
     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
     total = sum_of_warp(total)
@@ -104,7 +104,7 @@ def sum_of_block(total):
 
 @cuda.jit(device=True)
 def sum_of_thread(x):
-    """Return the sum of this thread's 32 numbers, each a block's width from the next."""
+    """Return the sum of this thread's 32 numbers, a block's width apart."""
     i = cuda.blockIdx.x * BLOCK * PER_THREAD + cuda.threadIdx.x
     total = float32(0)
     if i + (PER_THREAD - 1) * BLOCK < x.size:
@@ -119,7 +119,7 @@ def sum_of_thread(x):
 
 @cuda.jit
 def many_per_thread(x, out):
-    """Each thread adds up 32 numbers, a warp's threads exchange registers, a block adds once."""
+    """Each thread adds up 32 numbers, and the block adds up by shuffles."""
     total = sum_of_block(sum_of_thread(x))
     if cuda.threadIdx.x == 0:
         cuda.atomic.add(out, 0, total)
@@ -135,7 +135,7 @@ def many_by_tree(x, out):
 
 @cuda.jit
 def sums_of_blocks(x, sums):
-    """Each block stores its sum in an element of its own, so that nothing is added twice."""
+    """Each block stores its sum in an element of its own."""
     total = sum_of_block(sum_of_thread(x))
     if cuda.threadIdx.x == 0:
         sums[cuda.blockIdx.x] = total
@@ -157,7 +157,7 @@ def one_block(sums, out):
 
 @cuda.jit
 def dot(x, y, out):
-    """Each thread keeps four sums of products, and the grid comes back until all are done."""
+    """Each thread keeps four sums of products, and walks on by a whole grid."""
     step = cuda.gridsize(1)
     i = cuda.grid(1)
     a, b, c, d = float32(0), float32(0), float32(0), float32(0)

@@ -131,7 +131,7 @@ running = Study(
         cpu(kernels.cpu_threads, "CPU, all threads", "all"),
         gpu(cumsum_cupy, "cp.cumsum", allocates=True),
         gpu(cub_in_place, "CUB, in place", mutates=True),
-        gpu(three_steps, "three steps", arrays="numba"),
+        gpu(three_steps, "three steps", arrays="numba", name="totals_of_pieces"),
         gpu(look_back, "one launch, CUDA C++"),
     ),
 )
@@ -236,7 +236,7 @@ def positive_reference(x):
 kept = Study(
     name="kept",
     title="What is positive of a vector, float32",
-    sizes=(2**20, KEPT, 2**28),
+    sizes=(KEPT, 2**28),
     size_name="numbers",
     inputs=half_positive,
     input_note="random numbers, of which half are positive",
