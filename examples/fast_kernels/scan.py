@@ -6,10 +6,10 @@ How can every element get the sum of all before it, when threads work at the sam
 """
 # %%
 # Cut the array into pieces, add up each piece, take the running totals of these few sums, and then fill in
-# the pieces. For 268 million numbers these three steps take :measured:`running[totals_of_pieces, 2**28].time`,
-# where ``cp.cumsum`` takes :measured:`running[cumsum_cupy, 2**28].time`. Mostly you want a *scan*, as running
-# totals are called, for something else: it tells each thread where to store what it keeps. That is how
-# ``x[x > 0]`` works inside.
+# the pieces. For 268 million numbers these three steps take
+# :measured:`running[totals_of_pieces, 2**28].time`, where ``cp.cumsum`` takes
+# :measured:`running[cumsum_cupy, 2**28].time`. Mostly you want a *scan*, as running totals are called, for
+# something else: it tells each thread where to store what it keeps. That is how ``x[x > 0]`` works inside.
 #
 # .. headline:: Three short steps are faster than cp.cumsum, and a single launch is faster still
 #
@@ -133,6 +133,8 @@ kept = scans.kept.run()
 # .. rung:: totals_of_pieces
 #    :beside:
 
+from numba import uint32
+
 n_blocks = (x.size + PIECE - 1) // PIECE
 sums = cp.empty(n_blocks, dtype=cp.float32)
 sums_of_pieces[n_blocks, BLOCK](x, sums)
@@ -177,9 +179,9 @@ cp.RawKernel(look_back_source, "look_back")(
 print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
-# It is :measured:`running[look_back, 2**28].speedup(totals_of_pieces)` as fast as the three steps, and reaches
-# :measured:`running[look_back, 2**28].share` of the speed of a copy. Where sums are not exact, the last bits
-# may differ from run to run: how far a block looks back depends on chance.
+# It is :measured:`running[look_back, 2**28].speedup(totals_of_pieces)` as fast as the three steps, and
+# reaches :measured:`running[look_back, 2**28].share` of the speed of a copy. Where sums are not exact, the
+# last bits may differ from run to run: how far a block looks back depends on chance.
 
 # %%
 # What goes wrong: one barrier per round

@@ -1,7 +1,7 @@
 """Running totals: within a block, over blocks in three steps, in one launch; and what is positive, kept."""
 
 import numpy as np
-from numba import cuda, float32, int32, njit, prange
+from numba import cuda, float32, int32, njit, prange, uint32
 
 BLOCK = 256
 PER_THREAD = 16
@@ -62,20 +62,39 @@ def totals_of_warp(total):
     return total
 
 
+@cuda.jit(device=True)
+def first_of_thread():
+    """Return where this thread's numbers begin: each warp has 512 neighbours, 32 at a time."""
+    thread = uint32(
+        cuda.threadIdx.x
+    )  # without a sign: else Numba tests whether an index is negative
+    place = thread // uint32(32) * uint32(32 * PER_THREAD) + thread % uint32(32)
+    return uint32(cuda.blockIdx.x * PIECE) + place
+
+
+@cuda.jit(device=True)
+def load_piece(x, numbers):
+    """Load this thread's numbers; what lies beyond the end counts as zero."""
+    first = first_of_thread()
+    if (cuda.blockIdx.x + 1) * PIECE <= x.size:
+        for k in range(PER_THREAD):  # no guard, and no load waits for another
+            numbers[k] = x[first + uint32(32 * k)]
+    else:
+        for k in range(PER_THREAD):
+            i = first + uint32(32 * k)
+            numbers[k] = x[i] if i < x.size else float32(0)
+
+
 @cuda.jit
 def sums_of_pieces(x, sums):
     """Add up a piece of 4096 numbers in each block."""
     warps = cuda.shared.array(WARPS, float32)
     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
-    i = cuda.blockIdx.x * PIECE + cuda.threadIdx.x
+    numbers = cuda.local.array(PER_THREAD, float32)
+    load_piece(x, numbers)
     total = float32(0)
-    if i + PIECE - BLOCK < x.size:
-        for k in range(PER_THREAD):
-            total += x[i + k * BLOCK]
-    else:
-        for k in range(PER_THREAD):
-            if i + k * BLOCK < x.size:
-                total += x[i + k * BLOCK]
+    for k in range(PER_THREAD):
+        total += numbers[k]
     total = totals_of_warp(total)
     if lane == 31:
         warps[warp] = total
@@ -87,25 +106,13 @@ def sums_of_pieces(x, sums):
         sums[cuda.blockIdx.x] = total
 
 
-@cuda.jit(device=True)
-def load_piece(x, first, numbers):
-    """Load numbers that are 32 apart; what lies beyond the end counts as zero."""
-    if first - first % PIECE + PIECE <= x.size:
-        for k in range(PER_THREAD):  # no guard, and no load waits for another
-            numbers[k] = x[first + 32 * k]
-    else:
-        for k in range(PER_THREAD):
-            numbers[k] = x[first + 32 * k] if first + 32 * k < x.size else float32(0)
-
-
 @cuda.jit
 def totals_of_pieces(x, ends, out):
     """Compute the running totals of a piece, from where the piece before it ends."""
     warps = cuda.shared.array(WARPS, float32)
     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
-    first = cuda.blockIdx.x * PIECE + warp * 32 * PER_THREAD + lane
     totals = cuda.local.array(PER_THREAD, float32)
-    load_piece(x, first, totals)
+    load_piece(x, totals)
     carry = float32(0)
     for k in range(PER_THREAD):  # 32 neighbours in each round
         total = totals_of_warp(totals[k])
@@ -117,9 +124,11 @@ def totals_of_pieces(x, ends, out):
     before = ends[cuda.blockIdx.x - 1] if cuda.blockIdx.x > 0 else float32(0)
     for k in range(warp):
         before += warps[k]
+    first = first_of_thread()
     for k in range(PER_THREAD):
-        if first + 32 * k < out.size:
-            out[first + 32 * k] = totals[k] + before
+        i = first + uint32(32 * k)
+        if i < out.size:
+            out[i] = totals[k] + before
 
 
 # One launch --------------------------------------------------------------------------------
@@ -265,9 +274,8 @@ def count_positive(x, counts):
     """Count what is positive in a piece of 4096 numbers in each block."""
     warps = cuda.shared.array(WARPS, int32)
     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
-    first = cuda.blockIdx.x * PIECE + warp * 32 * PER_THREAD + lane
     numbers = cuda.local.array(PER_THREAD, float32)
-    load_piece(x, first, numbers)
+    load_piece(x, numbers)
     count = int32(0)
     for k in range(PER_THREAD):
         count += rank_in_warp(numbers[k] > 0)[1]
@@ -286,9 +294,8 @@ def keep_positive(x, ends, out):
     """Store what is positive in a piece behind all that the pieces before it keep."""
     warps = cuda.shared.array(WARPS, int32)
     lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
-    first = cuda.blockIdx.x * PIECE + warp * 32 * PER_THREAD + lane
     numbers = cuda.local.array(PER_THREAD, float32)
-    load_piece(x, first, numbers)
+    load_piece(x, numbers)
     count = int32(0)
     for k in range(PER_THREAD):
         count += rank_in_warp(numbers[k] > 0)[1]
