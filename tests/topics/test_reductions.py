@@ -31,6 +31,13 @@ def test_sums_of_any_length(n: int) -> None:
         assert out[0] == x.sum(), name
 
 
+@pytest.mark.parametrize("n", [1, 31, 4100])
+def test_a_scalar_product_of_any_length(n: int) -> None:
+    x, y, out = numbers(n), numbers(n)[::-1].copy(), np.zeros(1, np.float32)
+    assert not gg.trace(kernels.dot[2, 256], x, y, out).findings
+    assert out[0] == x @ y
+
+
 @pytest.mark.parametrize("n", LENGTHS)
 def test_two_launches_sum_and_find_the_first_largest(n: int) -> None:
     x, blocks = numbers(n), -(-n // (BLOCK * PER_THREAD))

@@ -95,8 +95,9 @@ class SumCheck:
         whole = all(bool((x[:1000] % 1 == 0).all()) for x in inputs)
         return right, 0.0 if whole else DRIFT * magnitude
 
-    def sums(self, x):
+    def sums(self, *inputs):
         """Return the sum, and that of the magnitudes."""
+        (x,) = inputs
         return sum_of(x), sum_of(abs(x))
 
     def compare(self, output, prepared):
@@ -209,8 +210,9 @@ def dot_reduction(x, y):
 class ProductCheck(SumCheck):
     """Equal on whole numbers; on random ones within 1e-5 of the sum of magnitudes, since float32 rounds."""
 
-    def sums(self, x, y):
+    def sums(self, *inputs):
         """Return the scalar product, and that of the magnitudes."""
+        x, y = inputs
         right = magnitude = 0.0
         for part in blocks(x.size, PIECE):
             piece, other = x[part].astype(np.float64), y[part].astype(np.float64)
