@@ -110,7 +110,7 @@ kept = scans.kept.run()
 # Over all blocks: three steps
 # ----------------------------
 #
-# A block cannot wait for another one, but a launch begins when the one before it is done. So, take three
+# A block cannot wait for another one, but a launch begins when the one before it is done. take three
 # steps:
 #
 # 1. Each block adds up a piece of 4096 numbers, and stores the sum.

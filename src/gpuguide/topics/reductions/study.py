@@ -15,7 +15,7 @@ from gpuguide.topics.reductions import kernels
 from gpuguide.topics.reductions.kernels import BLOCK, PER_THREAD
 
 PAIRS = 10**8
-PIECE = 1 << 24
+PIECE, HOST_PIECE = 1 << 24, 1 << 17
 # Of the sum of magnitudes: float32 rounds each of many additions.
 DRIFT = 1e-5
 # As many blocks as an H100 or H200 holds at once: 4 of 512 threads, or 8 of 256, on 132 multiprocessors.
@@ -79,11 +79,18 @@ def room(n, dtype="float32"):
     return cuda.device_array(n, np.dtype(dtype))
 
 
+def pieces(x):
+    """Cut an array into parts: large ones on the GPU, and such as fit a CPU's cache on the host."""
+    return blocks(x.size, HOST_PIECE if array_module(x) is np else PIECE)
+
+
 def sum_of(values):
     """Add up in float64, piece by piece, as the scalar product with ones."""
-    ones = array_module(values).ones(min(values.size, PIECE))
-    parts = (values[part].astype(np.float64) for part in blocks(values.size, PIECE))
-    return float(sum(float(piece @ ones[: piece.size]) for piece in parts))
+    xp = array_module(values)
+    ones = xp.ones(min(values.size, PIECE))
+    parts = (values[part].astype(np.float64) for part in pieces(values))
+    # Not by BLAS: on the host its threads would wait for each other at every piece.
+    return float(sum(float(xp.einsum("i,i->", part, ones[: part.size])) for part in parts))
 
 
 class SumCheck:
@@ -98,7 +105,11 @@ class SumCheck:
     def sums(self, *inputs):
         """Return the sum, and that of the magnitudes."""
         (x,) = inputs
-        return sum_of(x), sum_of(abs(x))
+        right = magnitude = 0.0
+        for part in pieces(x):
+            right += sum_of(x[part])
+            magnitude += sum_of(abs(x[part]))
+        return right, magnitude
 
     def compare(self, output, prepared):
         """Return the difference and the tolerance."""
@@ -214,7 +225,7 @@ class ProductCheck(SumCheck):
         """Return the scalar product, and that of the magnitudes."""
         x, y = inputs
         right = magnitude = 0.0
-        for part in blocks(x.size, PIECE):
+        for part in pieces(x):
             piece, other = x[part].astype(np.float64), y[part].astype(np.float64)
             right += sum_of(piece * other)
             magnitude += sum_of(abs(piece * other))
@@ -276,7 +287,7 @@ class PlaceCheck:
         """Return the place, found piece by piece: the first element that equals the largest."""
         (x,) = inputs
         top = x.max()
-        for part in blocks(x.size, PIECE):
+        for part in pieces(x):
             equal = array_module(x).flatnonzero(x[part] == top)
             if equal.size:
                 return part.start + int(equal[0])
