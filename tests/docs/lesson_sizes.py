@@ -198,6 +198,23 @@ _FAMILIES = {
     "sum_reduction": "assert np.isclose(float(total(a)), a_host.sum(dtype=float))",
     "sum_blocks": "assert np.isclose(float(result[0]), a_host.sum(dtype=float))",
 }
+_ADDED_UP = """
+assert int(out[0]) == int(x.get().sum())
+"""
+_REDUCED = {
+    **_each(_ADDED_UP, "tree", "one_atomic_each", "strided_tree", "many_per_thread"),
+    "one_block[1": _ADDED_UP,
+    "blocks_of_a_row =": "assert (out.get() == a.get().sum(axis=1)).all()",
+}
+_RUNNING = """
+assert (out.get() == np.cumsum(x.get())).all()
+out[:] = -1
+"""
+_SCANNED = {
+    "block_totals": "assert all((out[k : k + 256] == x[k : k + 256].cumsum()).all() for k in (0, 256, 512))",
+    **_each(_RUNNING, "totals_of_pieces", "look_back"),
+    "count_positive[": "assert (positive == x[x > 0]).all()",
+}
 _SQUARES = {
     "two_steps": "assert (fused(x, y).get() == squared_difference(x.get(), y.get())).all()",
     "squared_four": "assert (out == fused(a, b)).all()",
@@ -279,6 +296,8 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     ),
     "shared_memory": OtherSizes({"32_768": "1_003", "200": "67", "300": "131"}, _TILES),
     "atomics": OtherSizes({"2**16": "5_003"}, _COUNTS),
+    "reductions": OtherSizes({"2**22": "2**21 - 64"}, _REDUCED),
+    "scan": OtherSizes({"2**22": "600_001"}, _SCANNED),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
@@ -313,6 +332,8 @@ NOT_SIMULATED: dict[str, str] = {
     "benchmark_well": "the simulator has no CUDA C++",
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
+    "reductions": "the simulator has no shuffles",
+    "scan": "the simulator has no shuffles and no CUDA C++",
     "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
     "interop": "in the simulator no array has an address on a GPU",

@@ -32,7 +32,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=25,
     teaches="A tree in shared memory adds up a block in a few rounds, with a barrier in each.",
-    pages=("kernel_families", "how_a_gpu_works"),
+    pages=("reductions", "kernel_families", "how_a_gpu_works"),
     tags=("shared memory", "barrier", "reduction"),
     launches=launches,
     limits=Limits(bank_conflicts=1, atomics=0, loop_turns=16),

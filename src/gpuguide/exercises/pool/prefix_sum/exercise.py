@@ -26,7 +26,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=25,
     teaches="Sums of all that came before take as many rounds as the length has bits.",
-    pages=("kernel_families", "how_a_gpu_works"),
+    pages=("scan", "kernel_families", "how_a_gpu_works"),
     tags=("shared memory", "barrier", "scan"),
     launches=launches,
     limits=Limits(reads_per_block=1, loop_turns=16, float64=False),

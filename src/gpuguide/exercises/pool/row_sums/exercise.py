@@ -33,7 +33,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=20,
     teaches="A warp adds up a row together: neighbours read neighbours, and shuffles join what they found.",
-    pages=("kernel_families", "how_a_gpu_works"),
+    pages=("reductions", "kernel_families", "how_a_gpu_works"),
     tags=("warp", "reduction", "coalesced access"),
     launches=launches,
     limits=Limits(sectors_per_request=5, reads_per_element=1, atomics=0, loop_turns=12, float64=False),
