@@ -35,6 +35,7 @@ SMALL = {
     "streams.inverses": 17**2,
     "streams.products": 17**2,
     "streams.waits": 2,
+    **{f"matmul.{name}": 33 for name in ("double", "single", "tf32", "half", "brain")},
 }
 RIGHT: dict[str, Callable[..., Any]] = {
     **{name: study.answer or study.reference for name, study in STUDIES.items()},
@@ -43,6 +44,8 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "several_gpus.heat": lambda *inputs: heat_reference(*inputs)[0],
     "several_gpus.sums": lambda x: sum_of_all(2, x),
 }
+# A thread with 8 by 8 sums needs more, and 128 still let two blocks of 256 threads share a multiprocessor.
+MOST_REGISTERS = {"matmul.product": 128, "matmul.odd_product": 128}
 # Their checks allow a distance of the whole, not of an element.
 BY_PROPERTIES = {"how_to_time.qr", *(f"linear_algebra.{name}" for name in ("qr", "qr_single", "svd", "eigh"))}
 
@@ -141,7 +144,7 @@ def test_every_kernel_compiles_for_sm_90(name: str, variant: Variant, launches: 
     for kernel, signature in kernels.items():
         facts = numba_facts(kernel, signature)
         assert (facts.spills, facts.count("call")) == (0, 0)
-        assert facts.registers <= 64
+        assert facts.registers <= MOST_REGISTERS.get(name, 64)
 
 
 # What pages show --------------------------------------------------------------------------------------------
