@@ -20,6 +20,7 @@ from gpuguide.measure.plan import Variant
 from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import study as launch_sizes
+from gpuguide.topics.precision import study as precision
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
@@ -111,6 +112,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
     )
     monkeypatch.setattr(plan, "current_stream", lambda: 0)
     monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 2)
+    monkeypatch.setattr(precision, "room", lambda n, dtype: np.empty(n, dtype))
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     return seen
 

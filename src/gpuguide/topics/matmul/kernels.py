@@ -37,6 +37,23 @@ def tile_in_shared(a, b, c):
 
 
 @cuda.jit
+def one_barrier(a, b, c):
+    """Wrong: tiles of 8 by 8, and nothing between the last read of a tile and the next write."""
+    tile_a = cuda.shared.array((8, 8), float32)
+    tile_b = cuda.shared.array((8, 8), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    total = float32(0)
+    for start in range(0, a.shape[1], 8):
+        tile_a[y, x] = a[row, start + x]
+        tile_b[y, x] = b[start + y, col]
+        cuda.syncthreads()
+        for k in range(8):
+            total += tile_a[y, k] * tile_b[k, x]
+    c[row, col] = total
+
+
+@cuda.jit
 def tile_in_registers(a, b, c):
     """A block of 256 threads computes 128 by 128 elements, and each thread 8 by 8 of them."""
     tile_a = cuda.shared.array((2, 16, 132), float32)  # 16 columns of a, each along a row
