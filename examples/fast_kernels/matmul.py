@@ -66,9 +66,9 @@ print("NumPy:", expected[0, :4])
 # %%
 # .. try-it::
 #
-#    Write ``c = a @ b.T``. CuPy raises the same ``ValueError`` as NumPy, because a row of ``a`` has
-#    777 elements, and a column of ``b.T`` 513. Then print ``c.dtype`` of
-#    ``a.astype(cp.float64) @ b``: one factor in ``float64`` is enough to compute in ``float64``.
+#    Write ``c = a @ b.T``. CuPy raises a ``ValueError``, like NumPy: a row of ``a`` has 777 elements, and a
+#    column of ``b.T`` has 513. Then print ``(a.astype(cp.float64) @ b).dtype``: one factor in ``float64`` is
+#    enough to compute in ``float64``.
 
 # %%
 
@@ -91,7 +91,10 @@ odd = matmul.odd_product.run()
 # record: Long runs of products in five kinds of numbers, and their errors
 from gpuguide.topics.matmul.long_runs import sustained_products
 
-for kind, run in sustained_products().items():
+products = sustained_products()
+gain = products["tf32"]["sustained"] / products["float32"]["sustained"]
+gg.fact("gain_tf32", gain, unit="ratio", note="over float32, in long runs")
+for kind, run in products.items():
     note = "the first of many equal parts of a long run, after a rest"
     gg.fact(f"burst_{kind}", run["burst"], unit="FLOP/s", note=note)
     note = "median of the second half of a long run"
@@ -111,10 +114,6 @@ rate = results.quantity("with_cublas", 4096, "flop_rate").value
 for name in ("tile_in_registers", "in_cuda"):
     of_cublas = results.quantity(name, 4096, "flop_rate").value / rate
     gg.fact(f"share_{name}", of_cublas, unit="share", note="of the rate of cuBLAS")
-for kind in ("tf32", "float16"):
-    for length in ("burst", "sustained"):
-        gain = facts[f"{length}_{kind}"].value / facts[f"{length}_float32"].value
-        gg.fact(f"gain_{length}_{kind}", gain, unit="ratio", note="over float32")
 
 # %%
 # Step 1: a thread for each element
@@ -141,7 +140,7 @@ print("right:", bool((c.get() == expected).all()))
 # -------------------------------
 #
 # The 1024 threads of a block need only 32 rows of ``a`` and 32 columns of ``b``. They fetch them together, a
-# tile of 32 by 32 of each at a time, into :term:`shared memory`, and every element fetched is used 32 times.
+# tile of 32 by 32 of each at a time, into :term:`shared memory`, and 32 threads use each element of it.
 #
 # .. rung:: tile_in_shared
 
@@ -184,7 +183,7 @@ print("right:", bool((c.get() == expected).all()))
 #
 # Numba cannot load four numbers by one instruction, and CUDA C++ can. With ``float4``, and 16 by 8 sums in
 # each thread, the same idea comes to :measured:`share_in_cuda` of cuBLAS. A ``float4`` must lie at a multiple
-# of 16 bytes, so matrices whose rows are no multiple of four numbers take a second version of the loads.
+# of 16 bytes, so matrices whose rows are no multiple of four numbers take another version of the loads.
 #
 # .. kernel:: gpuguide.topics.matmul.kernels
 #    :names: product_source
@@ -225,8 +224,8 @@ print("right:", bool((c.get() == expected).all()))
 # .. results:: odd_product
 
 # %%
-# Tensor cores: many times the speed, for digits
-# ----------------------------------------------
+# Tensor cores: speed for digits
+# ------------------------------
 #
 # :term:`Tensor cores <tensor core>` multiply small matrices in one instruction, if the factors are short.
 # ``float16`` has 10 bits after the point and ends at 65 504; TF32 has the same 10 bits, and the range of
@@ -242,7 +241,7 @@ for kind in ("float32", "float16"):
 
 # %%
 # .. csv-table:: Products of 8192 rows, and the digits that are right
-#    :header: numbers | at first | after a second | right digits
+#    :header: numbers | at first | in a long run | right digits
 #    :delim: |
 #
 #    float64|:measured:`burst_float64`|:measured:`sustained_float64`|:measured:`digits_float64`
@@ -252,7 +251,7 @@ for kind in ("float32", "float16"):
 #    float16|:measured:`burst_float16`|:measured:`sustained_float16`|:measured:`digits_float16`
 #
 # TF32 keeps as many digits as ``float16``, and its numbers cannot overflow, so allow it first: in a long run
-# it is :measured:`gain_sustained_tf32` as fast as ``float32``. Take ``float16`` if the data is stored in it
+# it is :measured:`gain_tf32` as fast as ``float32``. Take ``float16`` if the data is stored in it
 # anyway. ``float64`` runs on tensor cores without losing anything, and on this GPU it is about as fast
 # as ``float32``; on a graphics card it is many times slower.
 #
@@ -284,7 +283,7 @@ trace = gg.trace(one_barrier[1, (8, 8)], a_small, b_small, c_small)
 print(trace.findings[0])
 
 # %%
-# The cure is a second ``cuda.syncthreads()`` at the end of the loop, or a second buffer, as in step 3. There
+# The cure is another ``cuda.syncthreads()`` at the end of the loop, or another buffer, as in step 3. There
 # a thread writes into the buffer that nobody reads, and one barrier per tile is enough.
 
 # %%
@@ -295,7 +294,7 @@ print(trace.findings[0])
 #    - Load once and use often: a tile in shared memory for the block, then 8 by 8 sums in the registers of
 #      each thread.
 #    - Try TF32 if three digits are enough: ``CUPY_TF32=1``, and a long run is
-#      :measured:`gain_sustained_tf32` as fast.
+#      :measured:`gain_tf32` as fast.
 
 # %%
 # Your turn: a product from tiles

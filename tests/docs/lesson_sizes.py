@@ -208,6 +208,13 @@ for k, slab in enumerate(slabs):
 assert (arrays[-1] == sum(range(1, n_gpus + 1))).all()
 """
 _BLOCKS = "assert np.isclose(float(pi.compute()), np.pi)"
+_PRODUCTS = """
+assert (c.get() == expected).all()
+c[:] = 99
+"""
+_SUMS = """
+assert np.isclose(float(out[0]), x_host.sum(dtype=float))
+"""
 
 #: Lesson -> another size. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, OtherSizes] = {
@@ -250,6 +257,15 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "data_where_it_is": OtherSizes({"1_000_000": "1_003"}, _PAIRS),
     "numpy_to_cupy": OtherSizes(
         {"1_000_000": "1_003", "(1024, 1024)": "(33, 20)", "(100_000, 100)": "(33, 20)"}, {"": _AS_NUMPY}
+    ),
+    "matmul": OtherSizes(
+        {"m, n, p = 1000, 777, 513": "m, n, p = 35, 19, 40"},
+        _each(_PRODUCTS, "one_element", "tile_in_shared", "tile_in_registers", "in_cuda"),
+    ),
+    # Fewer threads, as the simulator is slow; they come back for the rest.
+    "precision": OtherSizes(
+        {"10**8": "20_003", "4096, 256": "2, 256", "empty(4096": "empty(2", "1_000_000": "20_003"},
+        {"sum_float64": _SUMS},
     ),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},

@@ -118,6 +118,7 @@ ORDER: tuple[str, ...] = (
     "prefix_sum",
     "dot",
     "row_sums",
+    "row_softmax",
     "convolution_1d",
     "transpose",
     "tiled_matmul",

@@ -131,16 +131,22 @@ def bfloat16_factors(n, dtype, rng, exact):
 # Studies ----------------------------------------------------------------------------------------------------
 
 
-def loads(shared, per_global, shape=square):
-    """Count the elements that all threads load: from global memory, and from shared memory."""
+def global_loads(n, of_256, shape=square):
+    """Count the elements loaded from global memory: so many 256ths for each multiplication."""
+    return operations(n, shape) // 2 * of_256 // 256
 
-    def global_loads(n):
-        return operations(n, shape) // per_global
 
-    def shared_loads(n):
-        return int(operations(n, shape) * shared)
+def shared_loads(n, of_256, shape=square):
+    """Count the elements loaded from shared memory in the same way."""
+    return operations(n, shape) // 2 * of_256 // 256
 
-    return {"global_loads": global_loads, "shared_loads": shared_loads}
+
+def loads(of_global, of_shared, shape):
+    """Return both counts as the work of a variant."""
+    return {
+        "global_loads": partial(global_loads, of_256=of_global, shape=shape),
+        "shared_loads": partial(shared_loads, of_256=of_shared, shape=shape),
+    }
 
 
 def ladder(shape):
@@ -151,21 +157,21 @@ def ladder(shape):
             kernels.one_element,
             "one element per thread",
             tiles(8, 32, (32, 8), shape),
-            work=loads(0, 1, shape),
+            work=loads(512, 0, shape),
         ),
         kernel(
             kernels.tile_in_shared,
             "tiles in shared memory",
             tiles(32, 32, (32, 32), shape),
-            work=loads(1, 32, shape),
+            work=loads(16, 512, shape),
         ),
         kernel(
             kernels.tile_in_registers,
             "tiles in registers",
             tiles(128, 128, 256, shape),
-            work=loads(1 / 8, 128, shape),
+            work=loads(4, 64, shape),
         ),
-        gpu(in_cuda, "the same in CUDA C++", work=loads(3 / 32, 256, shape)),
+        gpu(in_cuda, "the same in CUDA C++", work=loads(3, 48, shape)),
         gpu(with_cublas, "cuBLAS"),
     )
 
