@@ -51,8 +51,9 @@ What makes a product of matrices fast, and should you write it yourself?
 
 import cupy as cp
 import numpy as np
+from numba import cuda, float32, uint32
 
-m, n, p = 1000, 777, 513
+m, n, p = 2000, 777, 1513
 random = np.random.default_rng(0)
 a_host = random.integers(-3, 4, (m, n)).astype(np.float32)
 b_host = random.integers(-3, 4, (n, p)).astype(np.float32)
@@ -67,7 +68,7 @@ print("NumPy:", expected[0, :4])
 # .. try-it::
 #
 #    Write ``c = a @ b.T``. CuPy raises a ``ValueError``, like NumPy: a row of ``a`` has 777 elements, and a
-#    column of ``b.T`` has 513. Then print ``(a.astype(cp.float64) @ b).dtype``: one factor in ``float64`` is
+#    column of ``b.T`` has 1513. Then print ``(a.astype(cp.float64) @ b).dtype``: one factor in ``float64`` is
 #    enough to compute in ``float64``.
 
 # %%
@@ -123,8 +124,6 @@ for name in ("tile_in_registers", "in_cuda"):
 # just that. The index along ``x`` is the column, so that neighbouring threads read neighbours in ``b``.
 #
 # .. rung:: one_element
-
-from numba import cuda
 
 c = cp.empty((m, p), cp.float32)
 one_element[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
@@ -201,20 +200,34 @@ print("right:", bool((c.get() == expected).all()))
 # %%
 # .. dropdown:: Other sizes, and how often elements are loaded
 #
-#    .. csv-table:: Operations per second
-#       :header: rows | tiles in registers | CUDA C++ | cuBLAS
-#       :delim: |
+#    .. list-table:: Operations per second
+#       :header-rows: 1
 #
-#       257|:measured:`product[tile_in_registers, 257].flop_rate`|:measured:`product[in_cuda, 257].flop_rate`|:measured:`product[with_cublas, 257].flop_rate`
-#       1024|:measured:`product[tile_in_registers, 1024].flop_rate`|:measured:`product[in_cuda, 1024].flop_rate`|:measured:`product[with_cublas, 1024].flop_rate`
-#       2048|:measured:`product[tile_in_registers, 2048].flop_rate`|:measured:`product[in_cuda, 2048].flop_rate`|:measured:`product[with_cublas, 2048].flop_rate`
-#       4093|:measured:`product[tile_in_registers, 4093].flop_rate`|:measured:`product[in_cuda, 4093].flop_rate`|:measured:`product[with_cublas, 4093].flop_rate`
-#       4096|:measured:`product[tile_in_registers, 4096].flop_rate`|:measured:`product[in_cuda, 4096].flop_rate`|:measured:`product[with_cublas, 4096].flop_rate`
+#       * - rows
+#         - tiles in registers
+#         - CUDA C++
+#         - cuBLAS
+#       * - 257
+#         - :measured:`product[tile_in_registers, 257].flop_rate`
+#         - :measured:`product[in_cuda, 257].flop_rate`
+#         - :measured:`product[with_cublas, 257].flop_rate`
+#       * - 1024
+#         - :measured:`product[tile_in_registers, 1024].flop_rate`
+#         - :measured:`product[in_cuda, 1024].flop_rate`
+#         - :measured:`product[with_cublas, 1024].flop_rate`
+#       * - 2048
+#         - :measured:`product[tile_in_registers, 2048].flop_rate`
+#         - :measured:`product[in_cuda, 2048].flop_rate`
+#         - :measured:`product[with_cublas, 2048].flop_rate`
+#       * - 4093
+#         - :measured:`product[tile_in_registers, 4093].flop_rate`
+#         - :measured:`product[in_cuda, 4093].flop_rate`
+#         - :measured:`product[with_cublas, 4093].flop_rate`
 #
 #    A block makes 128 by 128 elements in Numba, and 256 by 128 in CUDA C++. A product of 257 rows then has
-#    nine blocks or six, which leaves most of the GPU without work. For the matrices above, 1000 by 777 times
-#    777 by 513, the kernel in registers takes :measured:`odd_product[tile_in_registers, 1000].time`, and
-#    cuBLAS :measured:`odd_product[with_cublas, 1000].time`: it has other kernels for small products.
+#    nine blocks or six, which leaves most of the GPU without work. For 1000 by 777 times 777 by 513 the kernel
+#    in registers takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
+#    :measured:`odd_product[with_cublas, 1000].time`: it has other kernels for small products.
 #
 #    Elements loaded for one multiplication and addition: from global memory 2, 1/16, 1/64 and 3/256 in the
 #    four steps; from shared memory none, 2, 1/4 and 3/16.
@@ -277,6 +290,10 @@ for kind in ("float32", "float16"):
 # .. kernel:: gpuguide.topics.matmul.kernels
 #    :names: one_barrier
 
+import gpuguide as gg
+from numba import config
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single block
 a_small, b_small = np.ones((8, 16), np.float32), np.ones((16, 8), np.float32)
 c_small = np.zeros((8, 8), np.float32)
 trace = gg.trace(one_barrier[1, (8, 8)], a_small, b_small, c_small)

@@ -5,10 +5,10 @@ Precision: which sums go wrong
 Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
 """
 # %%
-# Keep numbers in ``float32`` and add them up in ``float64``. A sum waits for memory, so the better total costs
-# a kernel nothing: for a hundred million numbers it takes :measured:`many_sums[sum_float64, 10**8].time`, as
-# in ``float32``. Never add them one by one to a single ``float32``: it stops at
-# :measured:`sum_one_after_another`, where :measured:`sum_right` is right.
+# Keep numbers in ``float32`` and add them up in ``float64``. A sum waits for memory, so the better total
+# costs a kernel nothing: for a hundred million numbers it takes
+# :measured:`many_sums[sum_float64, 10**8].time`, as in ``float32``. Never add them one by one to a single
+# ``float32``: it stops at :measured:`sum_one_after_another`, where :measured:`sum_right` is right.
 #
 # .. headline:: A single float32 total stops growing at 2 to the power of 24
 #
@@ -43,6 +43,7 @@ Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
 
 import cupy as cp
 import numpy as np
+from numba import config, cuda, float32, float64
 
 x_host = np.random.default_rng(0).random(10**8, dtype=np.float32)
 x = cp.asarray(x_host)
@@ -151,9 +152,9 @@ print(total, total + np.float32(0.9), total + np.float32(1.1))
 #      - :measured:`sum_sum_float64`
 #      - :measured:`many_sums[sum_float64, 10**8].time`
 #
-# The right sum is :measured:`sum_right`, and the nearest ``float32`` is a multiple of 4. ``cp.sum`` is as good
-# as that. If you need more, write ``dtype=cp.float64``, and not ``x.astype(cp.float64).sum()``, which first
-# writes and then reads an array of twice the size, and takes
+# The right sum is :measured:`sum_right`, and the nearest ``float32`` is a multiple of 4. ``cp.sum`` comes
+# close to that. If you need more, write ``dtype=cp.float64``, and not ``x.astype(cp.float64).sum()``, which
+# first writes and then reads an array of twice the size, and takes
 # :measured:`many_sums[cupy_converted, 10**8].time`. :evidence:`variant cupy_converted`
 #
 # In a kernel, only the type of the total changes. A thread loads ``float32``, and widens it in a register:
@@ -164,8 +165,7 @@ print(total, total + np.float32(0.9), total + np.float32(1.1))
 # .. rung:: sum_float64
 #    :beside:
 
-from numba import cuda
-
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single block
 sums, out = cp.empty(4096, cp.float64), cp.empty(1, cp.float64)
 in_float64[4096, 256](x, sums)
 add_up[1, 512](sums, out)
@@ -254,7 +254,8 @@ describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(w
 #    float16|65 504|:measured:`digits_float16`|:measured:`rate_float16`
 #
 # In all of them but ``float64`` the products are added up in ``float32``. If that were done in ``float16``,
-# the sums would stop at 2048. :doc:`Matrix products </gallery/fast_kernels/matmul>` shows how to ask for each.
+# the sums of ones would stop at 2048. :doc:`Matrix products </gallery/fast_kernels/matmul>` shows how to ask
+# for each.
 
 # %%
 # What goes wrong: a float16 sum is infinite
@@ -314,5 +315,6 @@ _ = thumbnail.lines(curves, "a total of 100 million numbers")
 # ----
 #
 # Next: :doc:`Matrix products: tiles, registers, tensor cores </gallery/fast_kernels/matmul>`, where short
-# numbers pay most. See also: :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`, which finds the
-# ``float64`` that you did not ask for.
+# numbers pay most. See also:
+# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`, which finds the ``float64`` that
+# you did not ask for.

@@ -259,12 +259,18 @@ OTHER_SIZES: dict[str, OtherSizes] = {
         {"1_000_000": "1_003", "(1024, 1024)": "(33, 20)", "(100_000, 100)": "(33, 20)"}, {"": _AS_NUMPY}
     ),
     "matmul": OtherSizes(
-        {"m, n, p = 1000, 777, 513": "m, n, p = 35, 19, 40"},
+        {"m, n, p = 2000, 777, 1513": "m, n, p = 35, 19, 40"},
         _each(_PRODUCTS, "one_element", "tile_in_shared", "tile_in_registers", "in_cuda"),
     ),
     # Fewer threads, as the simulator is slow; they come back for the rest.
     "precision": OtherSizes(
-        {"10**8": "20_003", "4096, 256": "2, 256", "empty(4096": "empty(2", "1_000_000": "20_003"},
+        {
+            "10**8": "20_003",
+            "4096, 256": "2, 256",
+            "empty(4096": "empty(2",
+            "1_000_000": "20_003",
+            "100_000": "10",
+        },
         {"sum_float64": _SUMS},
     ),
     "registers": OtherSizes(
@@ -300,6 +306,7 @@ NOT_SIMULATED: dict[str, str] = {
     "benchmark_well": "the simulator has no CUDA C++",
     "linear_algebra": "NumPy, which stands in for CuPy, raises for a singular matrix",
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
+    "matmul": "the simulator has no CUDA C++",
     "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
     "interop": "in the simulator no array has an address on a GPU",

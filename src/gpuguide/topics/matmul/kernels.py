@@ -16,7 +16,7 @@ def one_element(a, b, c):
 
 @cuda.jit
 def tile_in_shared(a, b, c):
-    """A block of 32 by 32 threads fetches a tile of each factor, which all its threads then use."""
+    """Fetch a tile of each factor by all threads of a block, 32 by 32, which then use it together."""
     tile_a = cuda.shared.array((32, 32), float32)
     tile_b = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -55,7 +55,7 @@ def one_barrier(a, b, c):
 
 @cuda.jit
 def tile_in_registers(a, b, c):
-    """A block of 256 threads computes 128 by 128 elements, and each thread 8 by 8 of them."""
+    """Compute 128 by 128 elements by 256 threads, each of which has 8 by 8 sums."""
     tile_a = cuda.shared.array((2, 16, 132), float32)  # 16 columns of a, each along a row
     tile_b = cuda.shared.array((2, 16, 128), float32)  # two of each: one is read, one is filled
     total = cuda.local.array((8, 8), float32)  # these four stay in registers

@@ -67,12 +67,19 @@ def sustained_products(n=LARGE):
     found = {}
     for name, (call, shorten, stored) in KINDS.items():
         short, c = (shorten(a), shorten(b)), cp.empty((n, n), stored)
-        rates, sm_hz = long_run(lambda call=call, short=short, c=c: call(*short, c), operations(n))
+        rates, sm_hz = long_run(
+            lambda call=call, short=short, c=c: call(*short, c), operations(n)
+        )
         error = float(norm(c[lines, lines].get() - right) / norm(right))
         if not error <= LARGEST_ERROR:
             raise MismatchError(f"The product in {name} is off by {error:.3g}.")
         half = float(np.median(rates[PARTS // 2 :]))
-        found[name] = {"burst": float(rates[0]), "sustained": half, "clock": sm_hz, "error": error}
+        found[name] = {
+            "burst": float(rates[0]),
+            "sustained": half,
+            "clock": sm_hz,
+            "error": error,
+        }
     return found
 
 

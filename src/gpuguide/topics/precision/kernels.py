@@ -37,7 +37,7 @@ def in_float32(x, sums):
 
 @cuda.jit
 def in_float64(x, sums):
-    """The same with totals in float64: only their type differs, what is loaded stays float32."""
+    """Add up in the same way in float64: what is loaded stays float32, only the totals are wider."""
     of_threads = cuda.shared.array(256, float64)
     thread, start = cuda.threadIdx.x, cuda.blockIdx.x * 4096
     total = float64(0)
@@ -68,7 +68,7 @@ def added(total, lost, value):
 
 @cuda.jit
 def by_kahan(x, sums):
-    """The same in float32, but what an addition loses is given back to the next one."""
+    """Add up in the same way in float32, and give back to each addition what the last one lost."""
     of_threads = cuda.shared.array(256, float32)
     thread, start = cuda.threadIdx.x, cuda.blockIdx.x * 4096
     total, lost = float32(0), float32(0)
