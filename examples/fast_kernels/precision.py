@@ -220,7 +220,7 @@ print("own kernel:", out[0])
 #
 # For products of matrices there are tensor cores, and the fewer bits a factor has, the more they do.
 #
-# .. headline:: Every type on the way up gives speed for digits, but for float16 and TF32
+# .. headline:: Tensor cores trade digits for speed; with float64 nothing is lost
 
 # draw
 import matplotlib.pyplot as plt

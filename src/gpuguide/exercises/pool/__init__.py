@@ -119,6 +119,7 @@ ORDER: tuple[str, ...] = (
     "dot",
     "row_sums",
     "row_softmax",
+    "csr_times_vector",
     "convolution_1d",
     "transpose",
     "tiled_matmul",
