@@ -225,9 +225,10 @@ print("right:", bool((c.get() == expected).all()))
 #         - :measured:`product[with_cublas, 4093].flop_rate`
 #
 #    A block makes 128 by 128 elements in Numba, and 256 by 128 in CUDA C++. A product of 257 rows then has
-#    nine blocks or six, which leaves most of the GPU without work. For 1000 by 777 times 777 by 513 the kernel
-#    in registers takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
-#    :measured:`odd_product[with_cublas, 1000].time`: it has other kernels for small products.
+#    nine blocks or six, which leaves most of the GPU without work. For 1000 by 777 times 777 by 513 the
+#    kernel in registers takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
+#    :measured:`odd_product[with_cublas, 1000].time`: we think that it has other kernels for small products.
+#    :evidence:`opinion`
 #
 #    Elements loaded for one multiplication and addition: from global memory 2, 1/16, 1/64 and 3/256 in the
 #    four steps; from shared memory none, 2, 1/4 and 3/16.
