@@ -57,8 +57,8 @@ print("NumPy, float64:        ", x_host.sum(dtype=np.float64))
 # %%
 # .. try-it::
 #
-#    Use ``10**7`` numbers. The first sum is now wrong in its fifth digit or so, and no longer by two
-#    thirds: it has not stopped, but it has begun to lose the last bits of all that it adds.
+#    Use ``10**7`` numbers. The first sum has not stopped yet, but from its sixth digit on it is wrong: it has
+#    begun to lose the last bits of all that it adds.
 
 # %%
 

@@ -1,6 +1,7 @@
 """What products sustain in each kind of number, and how far they are from right."""
 
 import time
+from functools import partial
 from itertools import pairwise
 from statistics import median
 
@@ -11,7 +12,6 @@ from gpuguide.machine.device import clocks
 from gpuguide.measure import cp
 from gpuguide.measure.turns import gpu_clock
 from gpuguide.topics.matmul.study import (
-    LARGE,
     bits_of_bfloat16,
     operations,
     with_bfloat16,
@@ -19,6 +19,7 @@ from gpuguide.topics.matmul.study import (
     with_tf32,
 )
 
+ROWS = 8192
 PARTS, PART_S, REST_S = 120, 0.01, 0.5
 LINES = 32  # rows and columns of which errors are taken
 LARGEST_ERROR = 0.01  # of a product of random numbers; what is beyond it is a mistake
@@ -33,53 +34,51 @@ KINDS = {
 }
 
 
-def long_run(call, work):
+def long_run(clock, call, work):
     """Call for a second after a rest; return the rates of its parts, and the clock in its second half."""
-    clock = gpu_clock()
-    with clock.use():
+    call()
+    begin = clock.record()
+    for _ in range(4):
         call()
-        begin = clock.record()
-        for _ in range(4):
+    n = max(1, round(PART_S / (clock.elapsed_ns(begin, clock.record()) / 4e9)))
+    time.sleep(REST_S)
+    clock.delay(1_000_000)  # the host must be ahead
+    marks, readings = [clock.record()], []
+    for part in range(PARTS):
+        for _ in range(n):
             call()
-        n = max(1, round(PART_S / (clock.elapsed_ns(begin, clock.record()) / 4e9)))
-        time.sleep(REST_S)
-        clock.delay(1_000_000)  # the host must be ahead
-        marks, readings = [clock.record()], []
-        for part in range(PARTS):
-            for _ in range(n):
-                call()
-            marks.append(clock.record())
-            if part >= PARTS // 2:
-                readings.append(clocks().sm_hz or 0)
-            if part >= 3:
-                marks[part - 2].synchronize()  # no more than three parts wait
-        taken = [clock.elapsed_ns(*pair) / 1e9 for pair in pairwise(marks)]
+        marks.append(clock.record())
+        if part >= PARTS // 2:
+            readings.append(clocks().sm_hz or 0)
+        if part >= 3:
+            marks[part - 2].synchronize()  # no more than three parts wait
+    taken = [clock.elapsed_ns(*pair) / 1e9 for pair in pairwise(marks)]
     return n * work / np.array(taken), median(readings)
 
 
-def sustained_products(n=LARGE):
-    """Return for each kind burst and sustained rate, the clock, and the error of the whole product."""
+def sustained_products(n=ROWS):
+    """Return for each kind burst and sustained rate, the clock, and the error of the product."""
     rng = np.random.default_rng(0)
     a_host, b_host = (2 * rng.random((n, n)) - 1 for _ in range(2))
-    a, b = cp.asarray(a_host), cp.asarray(b_host)
     lines = slice(None, None, n // LINES)
     right = exact(a_host[lines], b_host[:, lines])
-    found = {}
-    for name, (call, shorten, stored) in KINDS.items():
-        short, c = (shorten(a), shorten(b)), cp.empty((n, n), stored)
-        rates, sm_hz = long_run(
-            lambda call=call, short=short, c=c: call(*short, c), operations(n)
-        )
-        error = float(norm(c[lines, lines].get() - right) / norm(right))
-        if not error <= LARGEST_ERROR:
-            raise MismatchError(f"The product in {name} is off by {error:.3g}.")
-        half = float(np.median(rates[PARTS // 2 :]))
-        found[name] = {
-            "burst": float(rates[0]),
-            "sustained": half,
-            "clock": sm_hz,
-            "error": error,
-        }
+    clock, found = gpu_clock(), {}
+    with clock.use():
+        a, b = cp.asarray(a_host), cp.asarray(b_host)
+        for name, (call, shorten, stored) in KINDS.items():
+            short, c = (shorten(a), shorten(b)), cp.empty((n, n), stored)
+            product = partial(call, *short, c)
+            rates, sm_hz = long_run(clock, product, operations(n))
+            error = float(norm(c[lines, lines].get() - right) / norm(right))
+            if not error <= LARGEST_ERROR:
+                raise MismatchError(f"The product in {name} is off by {error:.3g}.")
+            half = float(np.median(rates[PARTS // 2 :]))
+            found[name] = {
+                "burst": float(rates[0]),
+                "sustained": half,
+                "clock": sm_hz,
+                "error": error,
+            }
     return found
 
 

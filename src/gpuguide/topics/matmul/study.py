@@ -11,7 +11,6 @@ from gpuguide.results.records import Traffic
 from gpuguide.topics.matmul import kernels
 from gpuguide.topics.matmul.check import ProductCheck, of_bfloat16
 
-LARGE = 8192
 COMPUTE_TYPE_TF32 = 7  # as CuPy numbers it
 COMPUTE_IN_FLOAT32 = 68  # as cuBLAS numbers it
 
@@ -211,28 +210,10 @@ odd_product = Study(
     variants=ladder(odd),
     **products(odd),
 )
-double = Study(
-    name="double",
-    title="The product in float64, on tensor cores",
-    sizes=(LARGE,),
-    check=ProductCheck(2.0**-52),
-    traffic=moved("fp64_tensor"),
-    variants=(gpu(with_cublas, "float64", name="float64"),),
-    **products(square) | {"dtype": "float64"},
-)
-single = Study(
-    name="single",
-    title="The product in float32, on ordinary units",
-    sizes=(LARGE,),
-    check=ProductCheck(),
-    traffic=moved(),
-    variants=(gpu(with_cublas, "float32", name="float32"),),
-    **products(square),
-)
 tf32 = Study(
     name="tf32",
     title="The product in TF32",
-    sizes=(LARGE,),
+    sizes=(4096,),
     check=ProductCheck(2.0**-10),
     traffic=moved("tf32"),
     variants=(gpu(with_tf32, "TF32", name="tf32"),),
@@ -241,7 +222,7 @@ tf32 = Study(
 half = Study(
     name="half",
     title="The product in float16",
-    sizes=(LARGE,),
+    sizes=(4096,),
     # Sums are in float32, and the result is rounded to float16.
     check=ProductCheck(stored=2.0**-9),
     traffic=moved("fp16_tensor"),
@@ -252,7 +233,7 @@ half = Study(
 brain = Study(
     name="brain",
     title="The product in bfloat16, with the result in float32",
-    sizes=(LARGE,),
+    sizes=(4096,),
     check=ProductCheck(widen=of_bfloat16),
     traffic=moved("bf16_tensor", stored="float32"),
     variants=(gpu(with_bfloat16, "bfloat16", name="bfloat16"),),
