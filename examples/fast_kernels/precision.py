@@ -35,7 +35,7 @@ Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
 #         describe(ax, f"Totals of up to a hundred million numbers from 0 to 1. {words}")
 
 # %%
-# Four sums of the same numbers
+# Five sums of the same numbers
 # -----------------------------
 #
 # The numbers are random, from 0 to 1, so that the sum must be about half of how many there are.

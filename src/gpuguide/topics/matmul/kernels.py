@@ -16,7 +16,7 @@ def one_element(a, b, c):
 
 @cuda.jit
 def tile_in_shared(a, b, c):
-    """Fetch a tile of each factor by all threads of a block, 32 by 32, which then use it together."""
+    """Fetch a tile of each factor by the 32 by 32 threads of a block, which all use it."""
     tile_a = cuda.shared.array((32, 32), float32)
     tile_b = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -38,7 +38,7 @@ def tile_in_shared(a, b, c):
 
 @cuda.jit
 def one_barrier(a, b, c):
-    """Wrong: tiles of 8 by 8, and nothing between the last read of a tile and the next write."""
+    """Wrong: nothing lies between the last read of a tile and the next write."""
     tile_a = cuda.shared.array((8, 8), float32)
     tile_b = cuda.shared.array((8, 8), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -91,8 +91,10 @@ def tile_in_registers(a, b, c):
                         total[i, j] += from_a[i] * from_b[j]
         for i in range(8):  # and here it becomes 0
             k = start + line + uint32(2 * i)
-            tile_a[full, x, y + uint32(16 * i)] = next_a[i] if start + x < n else float32(0)
-            tile_b[full, line + uint32(2 * i), column] = next_b[i] if k < n else float32(0)
+            a_i = next_a[i] if start + x < n else float32(0)
+            b_i = next_b[i] if k < n else float32(0)
+            tile_a[full, x, y + uint32(16 * i)] = a_i
+            tile_b[full, line + uint32(2 * i), column] = b_i
         cuda.syncthreads()  # these tiles are complete, and the others have been read
         full = uint32(1) - full
         start += uint32(16)

@@ -5,7 +5,7 @@ from numba import cuda, float32, float64, njit
 
 @njit
 def one_after_another(x, out):
-    """Add to a single float32 total, one number after another, on one thread of the CPU."""
+    """Add one number after another to a single float32 total."""
     total = float32(0)
     for i in range(x.size):
         total += x[i]
@@ -14,7 +14,7 @@ def one_after_another(x, out):
 
 @cuda.jit
 def in_float32(x, sums):
-    """Each thread adds up every so many numbers in float32, and the block adds up its threads' totals."""
+    """Each thread adds up numbers in float32, and the block its threads' totals."""
     of_threads = cuda.shared.array(256, float32)
     thread, start = cuda.threadIdx.x, cuda.blockIdx.x * 4096
     total = float32(0)
@@ -37,7 +37,7 @@ def in_float32(x, sums):
 
 @cuda.jit
 def in_float64(x, sums):
-    """Add up in the same way in float64: what is loaded stays float32, only the totals are wider."""
+    """Add up in the same way in float64; what is loaded stays float32."""
     of_threads = cuda.shared.array(256, float64)
     thread, start = cuda.threadIdx.x, cuda.blockIdx.x * 4096
     total = float64(0)
@@ -68,7 +68,7 @@ def added(total, lost, value):
 
 @cuda.jit
 def by_kahan(x, sums):
-    """Add up in the same way in float32, and give back to each addition what the last one lost."""
+    """Add up in float32, and give back to each addition what the last one lost."""
     of_threads = cuda.shared.array(256, float32)
     thread, start = cuda.threadIdx.x, cuda.blockIdx.x * 4096
     total, lost = float32(0), float32(0)
