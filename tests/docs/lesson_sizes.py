@@ -252,6 +252,13 @@ _FLOWED = {
     "blocks_at_once = 2": "assert (out.get() == expected).all()",
     "n_wrong =": _AFTER_20_STEPS,
 }
+_PRODUCTS = """
+assert (c.get() == expected).all()
+c[:] = 99
+"""
+_SUMS = """
+assert np.isclose(float(out[0]), x_host.sum(dtype=float))
+"""
 
 #: Lesson -> another size. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, OtherSizes] = {
@@ -298,6 +305,21 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "atomics": OtherSizes({"2**16": "5_003"}, _COUNTS),
     "reductions": OtherSizes({"2**22": "2**21 - 64"}, _REDUCED),
     "scan": OtherSizes({"2**22": "600_001"}, _SCANNED),
+    "matmul": OtherSizes(
+        {"m, n, p = 2000, 777, 1513": "m, n, p = 35, 19, 40"},
+        _each(_PRODUCTS, "one_element", "tile_in_shared", "tile_in_registers", "in_cuda"),
+    ),
+    # Fewer threads, as the simulator is slow; they come back for the rest.
+    "precision": OtherSizes(
+        {
+            "10**8": "20_003",
+            "4096, 256": "2, 256",
+            "empty(4096": "empty(2",
+            "1_000_000": "20_003",
+            "100_000": "10",
+        },
+        {"sum_float64": _SUMS},
+    ),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},
         _each(_MULTIPLIED, "as_is", "in_register", "one_index", "pairs"),
@@ -334,6 +356,7 @@ NOT_SIMULATED: dict[str, str] = {
     "launch_overhead": "the simulator has no CUDA C++, no graphs and no launchers of one type",
     "reductions": "the simulator has no shuffles",
     "scan": "the simulator has no shuffles and no CUDA C++",
+    "matmul": "the simulator has no CUDA C++",
     "registers": "the simulator has no CUDA C++",
     "segmented_sieve": "the simulator has no CUDA C++",
     "interop": "in the simulator no array has an address on a GPU",

@@ -21,6 +21,7 @@ from gpuguide.topics.convolution import study as convolution
 from gpuguide.topics.convolution_ladder import study as convolution_ladder
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import study as launch_sizes
+from gpuguide.topics.precision import study as precision
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
@@ -38,6 +39,7 @@ SMALL = {
     "streams.inverses": 17**2,
     "streams.products": 17**2,
     "streams.waits": 2,
+    **{f"matmul.{name}": 33 for name in ("tf32", "half", "brain")},
 }
 RIGHT: dict[str, Callable[..., Any]] = {
     **{name: study.answer or study.reference for name, study in STUDIES.items()},
@@ -46,6 +48,8 @@ RIGHT: dict[str, Callable[..., Any]] = {
     "several_gpus.heat": lambda *inputs: heat_reference(*inputs)[0],
     "several_gpus.sums": lambda x: sum_of_all(2, x),
 }
+# A thread with 8 by 8 sums needs more, and 128 still let two blocks of 256 threads share a multiprocessor.
+MOST_REGISTERS = {"matmul.product": 128, "matmul.odd_product": 128}
 # Their checks allow a distance of the whole, not of an element.
 BY_PROPERTIES = {"how_to_time.qr", *(f"linear_algebra.{name}" for name in ("qr", "qr_single", "svd", "eigh"))}
 
@@ -112,6 +116,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
     )
     monkeypatch.setattr(plan, "current_stream", lambda: 0)
     monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 2)
+    monkeypatch.setattr(precision, "room", lambda n, dtype: np.empty(n, dtype))
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     monkeypatch.setattr(stencil, "spare", lambda rows, cols: np.empty((rows, cols), np.float32))
     return seen
@@ -146,7 +151,7 @@ def test_every_kernel_compiles_for_sm_90(name: str, variant: Variant, launches: 
     for kernel, signature in kernels.items():
         facts = numba_facts(kernel, signature)
         assert (facts.spills, facts.count("call")) == (0, 0)
-        assert facts.registers <= 64
+        assert facts.registers <= MOST_REGISTERS.get(name, 64)
 
 
 # What pages show --------------------------------------------------------------------------------------------

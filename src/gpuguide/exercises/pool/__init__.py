@@ -122,6 +122,8 @@ ORDER: tuple[str, ...] = (
     "stream_compaction",
     "dot",
     "row_sums",
+    "row_softmax",
+    "csr_times_vector",
     "convolution_1d",
     "stencil_2d",
     "transpose",

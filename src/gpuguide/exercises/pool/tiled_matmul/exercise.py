@@ -31,7 +31,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=35,
     teaches="What all threads of a block need is fetched once, tile by tile, between two barriers.",
-    pages=("kernel_families", "how_a_gpu_works", "linear_algebra"),
+    pages=("matmul", "kernel_families", "linear_algebra"),
     tags=("shared memory", "barrier", "matrix product"),
     launches=launches,
     limits=Limits(reads_per_block=1, bank_conflicts=2, loop_turns=40, float64=False),

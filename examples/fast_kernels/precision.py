@@ -1,0 +1,324 @@
+"""
+Precision: which sums go wrong
+==============================
+
+Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
+"""
+# %%
+# Keep numbers in ``float32`` and add them up in ``float64``. A sum waits for memory, so the better total
+# costs a kernel nothing: for a hundred million numbers it takes
+# :measured:`many_sums[sum_float64, 10**8].time`, as in ``float32``. Never add them one by one to a single
+# ``float32``: it stops at :measured:`sum_one_after_another`, where :measured:`sum_right` is right.
+#
+# .. headline:: A single float32 total stops growing at 2 to the power of 24
+#
+# .. drawn:: precision
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import KERNEL, MUTED, describe, style
+#
+#     right, single = arrays["right_totals"], arrays["single_totals"]
+#     added = np.arange(1, len(right) + 1) * (100 / len(right))
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 3.0))[1]
+#         ax.plot(added, right / 1e6, "--", color=MUTED)
+#         ax.plot(added, single / 1e6, color=KERNEL)
+#         look = {"textcoords": "offset points", "ha": "right"}
+#         ax.annotate("the right sum", (98, right[-1] / 1e6), (-12, -4), color=MUTED, **look)
+#         ax.annotate(
+#             "one float32 total", (99, single[-1] / 1e6), (0, -16), color=KERNEL, **look
+#         )
+#         ax.set(xlabel="numbers added, in millions", ylabel="total, in millions")
+#         ax.set(xlim=(0, 100), ylim=(0, None))
+#         words = f"The right sum reaches {right[-1]:.0f}, the single total {single[-1]:.0f}."
+#         describe(ax, f"Totals of up to a hundred million numbers from 0 to 1. {words}")
+
+# %%
+# Five sums of the same numbers
+# -----------------------------
+#
+# The numbers are random, from 0 to 1, so that the sum must be about half of how many there are.
+# ``np.cumsum`` adds them one after another; the others make many partial sums.
+
+import cupy as cp
+import numpy as np
+from numba import config, cuda, float32, float64
+
+x_host = np.random.default_rng(0).random(10**8, dtype=np.float32)
+x = cp.asarray(x_host)
+
+print("one after another:     ", np.cumsum(x_host)[-1])
+print("NumPy:                 ", x_host.sum())
+print("CuPy:                  ", cp.sum(x))
+print("CuPy, float64:         ", cp.sum(x, dtype=cp.float64))
+print("NumPy, float64:        ", x_host.sum(dtype=np.float64))
+
+# %%
+# .. try-it::
+#
+#    Use ``10**7`` numbers. The first sum has not stopped yet, but from its sixth digit on it is wrong: it has
+#    begun to lose the last bits of all that it adds.
+
+# %%
+
+# record: The sums at two sizes, how they come out, and how a single total grows
+import gpuguide as gg
+from gpuguide.topics.precision import study as precision
+from gpuguide.topics.precision import totals
+from gpuguide.topics.precision.kernels import add_up, by_kahan, in_float64
+
+results = precision.many_sums.run()
+one_sum = precision.one_sum.run()
+
+x_marks = totals.the_numbers()
+right_totals = totals.exact_sums(x_marks)
+gg.keep("right_totals", right_totals)
+gg.keep("single_totals", totals.running_totals(x_marks, totals.MARKS))
+note = "of 10**8 random numbers; nothing is rounded"
+gg.fact("sum_right", totals.shown(right_totals[-1]), unit="text", note=note)
+for name, value in totals.results(x_marks).items():
+    gg.fact(f"sum_{name}", totals.shown(value), unit="text", note="of the same numbers")
+
+# %%
+
+# record: The rates of ordinary units, and products in five kinds of numbers
+from gpuguide.topics.matmul.long_runs import sustained_products
+
+single = precision.single.run()
+double = precision.double.run()
+products = sustained_products()
+gg.keep("digits", [-np.log10(run["error"]) for run in products.values()])
+gg.keep("rates", [run["sustained"] for run in products.values()])
+for kind, run in products.items():
+    digits = float(-np.log10(run["error"]))
+    gg.fact(f"digits_{kind}", digits, unit="1", note="of a product of 8192 rows")
+    note = "median of the second half of a long run"
+    gg.fact(f"rate_{kind}", run["sustained"], unit="FLOP/s", note=note)
+
+# %%
+
+# draw: What the page says of the sums, and of float64
+gg.claim(results, "sum_float64", share_at_least=0.75, at=10**8)
+gg.claim(results, "sum_kahan", share_at_least=0.75, at=10**8)
+gg.claim(results, "sum_float64", faster_than="cupy_converted", at=10**8, by=1.5)
+gg.claim(single, "steps_float32", share_at_least=0.75, at=2**24)
+gg.claim(double, "steps_float64", share_at_least=0.75, at=2**24)
+slower = (
+    double.time("steps_float64", 2**24).value / single.time("steps_float32", 2**24).value
+)
+_ = gg.fact("float64_slower", slower, unit="ratio", note="float64 / float32")
+
+# %%
+# Why a sum stops
+# ---------------
+#
+# A ``float32`` has 24 binary digits, so the numbers that it can hold lie further apart the larger they are.
+# Between 2\ :sup:`23` and 2\ :sup:`24` their distance is 1; above that it is 2. If you add less than half the
+# distance, the total stays as it is:
+
+total = np.float32(2**24)
+print(total, total + np.float32(0.9), total + np.float32(1.1))
+
+# %%
+# Long before that, each addition is rounded to the distance at which the total lies. The errors of a single
+# total grow with the number of additions. If you add in pairs, and these sums in pairs again, no number goes
+# through more additions than the length has binary digits. ``np.sum`` does nearly that, and a GPU must: it
+# has thousands of threads, each with a short sum of its own.
+
+# %%
+# Which sum keeps the digits, and what it costs
+# ---------------------------------------------
+#
+# .. list-table:: A hundred million numbers in ``float32``
+#    :header-rows: 1
+#
+#    * - the sum
+#      - comes to
+#      - takes
+#    * - one after another, one thread
+#      - :measured:`sum_one_after_another`
+#      - :measured:`one_sum[one_after_another, 10**8].time`
+#    * - ``np.sum``, one thread
+#      - :measured:`sum_numpy_sum`
+#      - :measured:`many_sums[numpy_sum, 10**8].time`
+#    * - ``cp.sum``
+#      - :measured:`sum_cupy_sum`
+#      - :measured:`many_sums[cupy_sum, 10**8].time`
+#    * - ``cp.sum``, ``dtype=cp.float64``
+#      - :measured:`sum_cupy_float64`
+#      - :measured:`many_sums[cupy_float64, 10**8].time`
+#    * - own kernel, ``float64`` totals
+#      - :measured:`sum_sum_float64`
+#      - :measured:`many_sums[sum_float64, 10**8].time`
+#
+# The right sum is :measured:`sum_right`, and the nearest ``float32`` is a multiple of 4. ``cp.sum`` comes
+# close to that. If you need more, write ``dtype=cp.float64``, and not ``x.astype(cp.float64).sum()``, which
+# first writes and then reads an array of twice the size, and takes
+# :measured:`many_sums[cupy_converted, 10**8].time`. :evidence:`variant cupy_converted`
+#
+# In a kernel, only the type of the total changes. A thread loads ``float32``, and widens it in a register:
+#
+# .. kernel:: gpuguide.topics.precision.kernels
+#    :names: in_float64, add_up
+#
+# .. rung:: sum_float64
+#    :beside:
+
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single block
+sums, out = cp.empty(4096, cp.float64), cp.empty(1, cp.float64)
+in_float64[4096, 256](x, sums)
+add_up[1, 512](sums, out)
+print("own kernel:", out[0])
+
+# %%
+# .. dropdown:: Kahan's sum: nearly twice the digits, without float64
+#
+#    On a graphics card, which has few units for ``float64``, keep what each addition loses, and give it
+#    back to the next one. That is four operations instead of one. They are hidden behind the memory as well:
+#    the sum takes :measured:`many_sums[sum_kahan, 10**8].time`, and comes to :measured:`sum_sum_kahan`. Do
+#    not compile it with ``fastmath=True``, which allows the compiler to see that what is lost is "zero".
+#    Plain totals in ``float32`` in the same kernel take :measured:`many_sums[sum_float32, 10**8].time`, and
+#    come to :measured:`sum_sum_float32`.
+#
+# .. kernel:: gpuguide.topics.precision.kernels
+#    :names: added, by_kahan
+#    :fold: The sum by Kahan's method
+#
+# .. results:: many_sums
+#
+# .. results:: one_sum
+
+# %%
+# What float64 costs where arithmetic decides
+# -------------------------------------------
+#
+# A kernel that computes a lot with each number notices the type. This one does 1024 multiplications and
+# additions for each:
+#
+# .. kernel:: gpuguide.topics.precision.kernels
+#    :names: thousand_steps
+#
+# With 16 million numbers it takes :measured:`single[steps_float32, 2**24].time` in ``float32`` and
+# :measured:`double[steps_float64, 2**24].time` in ``float64``, which is :measured:`float64_slower` as long,
+# because this GPU has half as many units for ``float64``. :evidence:`count float64_slower` That is a good
+# ratio: graphics cards have one such unit for 32 or 64 of the other. Look it up for your GPU, or run this
+# kernel.
+#
+# .. dropdown:: Shares of what the units can do
+#
+#    The kernel reaches :measured:`single[steps_float32, 2**24].share` of the best rate of the FP32 units, and
+#    :measured:`double[steps_float64, 2**24].share` of that of the FP64 units.
+#
+# .. results:: single
+#
+# .. results:: double
+
+# %%
+# Shorter numbers: speed against digits
+# -------------------------------------
+#
+# For products of matrices there are tensor cores, and the fewer bits a factor has, the more they do.
+#
+# .. headline:: Tensor cores trade digits for speed; with float64 nothing is lost
+
+# draw
+import matplotlib.pyplot as plt
+
+from gpuguide.charts.style import INK, LIBRARY, describe
+
+kinds = ("float64", "float32", "TF32", "bfloat16", "float16")
+points = list(zip(kinds, arrays["digits"], arrays["rates"], strict=True))
+ax = plt.subplots(figsize=(7.2, 3.4))[1]
+words = []
+for kind, digits, rate in points:
+    ax.plot(digits, rate / 1e12, "o", color=LIBRARY, markersize=9)
+    beside = {"xytext": (10, -4)}
+    if kind == "bfloat16":  # to its right is float16
+        beside = {"xytext": (0, 10), "ha": "center"}
+    ax.annotate(
+        kind, (digits, rate / 1e12), textcoords="offset points", color=INK, **beside
+    )
+    words.append(f"{kind}: {digits:.1f} digits, {rate / 1e12:.0f} TFLOP/s")
+ax.set(xlim=(0, 19), yscale="log", xlabel="digits of the product that are right")
+ax.set(ylim=(20, 1500), ylabel="TFLOP/s in a long run", xticks=range(0, 19, 3))
+ax.set_yticks((20, 50, 100, 200, 500, 1000), (20, 50, 100, 200, 500, 1000))
+ax.minorticks_off()
+describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(words)}.")
+
+# %%
+# .. csv-table:: Five kinds of numbers
+#    :header: type | largest number | right digits | speed in a long run
+#    :delim: |
+#
+#    float64|10\ :sup:`308`|:measured:`digits_float64`|:measured:`rate_float64`
+#    float32|10\ :sup:`38`|:measured:`digits_float32`|:measured:`rate_float32`
+#    TF32|10\ :sup:`38`|:measured:`digits_tf32`|:measured:`rate_tf32`
+#    bfloat16|10\ :sup:`38`|:measured:`digits_bfloat16`|:measured:`rate_bfloat16`
+#    float16|65 504|:measured:`digits_float16`|:measured:`rate_float16`
+#
+# In all of them but ``float64`` the products are added up in ``float32``. If that were done in ``float16``,
+# the sums of ones would stop at 2048. :doc:`Matrix products </gallery/fast_kernels/matmul>` shows how to ask
+# for each.
+
+# %%
+# What goes wrong: a float16 sum is infinite
+# ------------------------------------------
+#
+# The largest ``float16`` is 65 504. Results beyond it are infinite, and CuPy raises no error:
+
+ones = cp.ones(100_000, cp.float16)
+print("the sum:            ", ones.sum())
+print("the sum in float32: ", ones.sum(dtype=cp.float32))
+
+# %%
+# What goes wrong: the difference of two large sums
+# -------------------------------------------------
+#
+# The mean of the squares less the square of the mean is the variance, on paper. In ``float32`` both are
+# rounded at their eighth digit, and if the numbers lie far from zero, it is just these digits that remain:
+
+far = 10_000 + cp.asarray(x_host[:1_000_000])
+print("on paper:  ", (far**2).mean() - far.mean() ** 2)
+print("far.var(): ", far.var())
+print("right:     ", far.get().astype(np.float64).var())
+
+# %%
+# ``var`` takes the mean away first, and so should you. If a kernel must make one pass, let it add up in
+# ``float64``.
+
+# %%
+# .. remember::
+#
+#    - Add up in ``float64``, with ``dtype=cp.float64`` or a ``float64`` total in your kernel. It waits for
+#      memory either way.
+#    - Make many partial sums: a single ``float32`` total of numbers from 0 to 1 ends at 16 777 216.
+#    - Take away the mean, or the largest number, before you square, subtract or raise to a power.
+
+# %%
+# Your turn: softmax without an overflow
+# --------------------------------------
+#
+# The exponentials of a row, divided by their sum: as the formula stands, it overflows at 89 in ``float32``.
+# Mend the kernel, and let a warp share each row.
+#
+# .. exercise:: row_softmax
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+added = np.arange(1, 201) / 2
+curves = {
+    "right": (added, arrays["right_totals"]),
+    "float32": (added, arrays["single_totals"]),
+}
+_ = thumbnail.lines(curves, "a total of 100 million numbers")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Matrix products: tiles, registers, tensor cores </gallery/fast_kernels/matmul>`, where short
+# numbers pay most. See also:
+# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`, which finds the ``float64`` that
+# you did not ask for.
