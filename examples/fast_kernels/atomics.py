@@ -267,13 +267,6 @@ gg.claim(of_bytes, "count_bytes", faster_than="bincount_of_bytes", at=2**28, by=
 #   bytes. Beyond that, count in global memory: keys that are spread over many bins seldom meet.
 
 # %%
-# .. results:: counts
-#
-# .. results:: hot
-#
-# .. results:: of_bytes
-
-# %%
 # .. remember::
 #
 #    - Where more than one thread may add to a place, write ``cuda.atomic.add(array, index, amount)``.

@@ -329,10 +329,6 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # .. kernel:: gpuguide.topics.convolution_ladder.study
 #    :names: columns, columns_kernel, passes, passes_kernel
 #    :fold: The launches as they were timed
-#
-# .. results:: ladder
-#
-# .. results:: by_kernel
 
 # %%
 # .. remember::

@@ -233,10 +233,6 @@ print("right:", bool((c.get() == expected).all()))
 #
 #    Elements loaded for one multiplication and addition: from global memory 2, 1/16, 1/64 and 3/256 in the
 #    four steps; from shared memory none, 2, 1/4 and 3/16.
-#
-# .. results:: product
-#
-# .. results:: odd_product
 
 # %%
 # Tensor cores: speed for digits

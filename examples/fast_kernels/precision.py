@@ -184,10 +184,6 @@ print("own kernel:", out[0])
 # .. kernel:: gpuguide.topics.precision.kernels
 #    :names: added, by_kahan
 #    :fold: The sum by Kahan's method
-#
-# .. results:: many_sums
-#
-# .. results:: one_sum
 
 # %%
 # What float64 costs where arithmetic decides
@@ -209,10 +205,6 @@ print("own kernel:", out[0])
 #
 #    The kernel reaches :measured:`single[steps_float32, 2**24].share` of the best rate of the FP32 units, and
 #    :measured:`double[steps_float64, 2**24].share` of that of the FP64 units.
-#
-# .. results:: single
-#
-# .. results:: double
 
 # %%
 # Shorter numbers: speed against digits

@@ -356,14 +356,6 @@ gg.claim(
 )
 
 # %%
-# .. results:: total
-#
-# .. results:: product
-#
-# .. results:: place
-#
-# .. results:: columns
-#
 # .. kernel:: gpuguide.topics.reductions.study
 #    :names: adding, two_launches, stored_tree, largest
 #    :fold: The launches as they are timed

@@ -277,10 +277,6 @@ gg.claim(results, "look_back", faster_than="totals_of_pieces", at=n, by=1.05)
 gg.claim(results, "look_back", share_at_least=0.65, at=n)
 
 # %%
-# .. results:: running
-#
-# .. results:: kept
-#
 # .. kernel:: gpuguide.topics.scan.study
 #    :names: three_steps, look_back, cub_in_place, own_kernels, cumsum_and_scatter
 #    :fold: The launches as they are timed

@@ -323,11 +323,6 @@ gg.claim(results, "transpose_large", share_at_least=0.7, at=8191 * 16381)
 #   fewer blocks fit on a multiprocessor.
 
 # %%
-# .. results:: transpose
-#
-# .. results:: neighbours
-
-# %%
 # .. remember::
 #
 #    - Copy what a block needs into shared memory, call ``cuda.syncthreads()``, then read it in any order: a

@@ -327,10 +327,6 @@ ax = gg.plot_time(
 # .. kernel:: gpuguide.topics.stencil.study
 #    :names: slices, between_two, launch_four_steps, wait_for_all, wait_in_cuda
 #    :fold: NumPy and CuPy, and the launches as they were timed
-#
-# .. results:: step
-#
-# .. results:: steps
 
 # %%
 # .. remember::
