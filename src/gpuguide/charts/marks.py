@@ -36,6 +36,7 @@ __all__ = [
     "size_axis",
     "time_axis",
     "timed_words",
+    "written",
 ]
 
 #: A line's end: x, y, label, colour.
@@ -283,6 +284,11 @@ def _decade(seconds: float) -> str:
         if seconds >= 0.9999 * scale:
             return f"{seconds / scale:.4g} {unit}"
     return format_quantity(seconds, "s")
+
+
+def written(value: Quantity | Fact) -> str:
+    """Write a number as the text of a page does."""
+    return value.shown if isinstance(value, Fact) else str(value)
 
 
 def timed_words(results: Results, names: Sequence[str], clock: str | None) -> str:

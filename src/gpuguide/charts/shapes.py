@@ -15,6 +15,7 @@ from gpuguide.charts.marks import (
     over_starts,
     time_axis,
     timed_words,
+    written,
 )
 from gpuguide.charts.style import CUPY, INK, KERNEL, MUTED, SERIES, describe, style
 from gpuguide.charts.things import Look, is_copy_words, looks_of, thing_in_words
@@ -116,7 +117,7 @@ def plot_samples(
 def plot_bars(
     results: Results, variants: Sequence[str], *, at: int, quantity: str = "time", tile: bool = False
 ) -> Axes:
-    """Draw one quantity of a few variants as bars, with the name above each, if asked for a tile.
+    """Draw one quantity of a few variants as bars with the name above each; `tile` makes it small.
 
     A line below says whether a longer bar is better: bars of a time are better the shorter they are.
     """
@@ -386,7 +387,7 @@ def _draw_bars(
         size = (_TILE_WIDTH, 0.4 + 0.62 * len(bars)) if tile else (7.2, 0.4 + 0.55 * len(bars))
         ax = plt.subplots(figsize=size)[1]
         for row, (name, value, look) in enumerate(bars):
-            length, shown = float(value.value), value.shown if isinstance(value, Fact) else str(value)
+            length, shown = float(value.value), written(value)
             ax.barh(row, length, height=0.42, **look.bar())
             ax.text(0, row - 0.26, name, va="bottom", color=INK, fontsize=11)
             end: dict[str, Any] = {"va": "center", "color": INK, "fontsize": 13, "weight": "bold"}
@@ -405,9 +406,7 @@ def _seconds(value: float | Quantity | Fact) -> float:
 
 def _words(value: float | Quantity | Fact) -> str:
     """Write a time with the digits that the text of a page gives it."""
-    if isinstance(value, Fact):
-        return value.shown
-    return str(value) if isinstance(value, Quantity) else format_quantity(value, "s")
+    return written(value) if isinstance(value, Quantity | Fact) else format_quantity(value, "s")
 
 
 def _total_words(parts: Sequence[float | Quantity | Fact]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpuguide.charts.marks import label_ends
+from gpuguide.charts.marks import label_ends, written
 from gpuguide.charts.style import INK, KERNEL, MUTED, WORDS_AS_TEXT, describe, style
 from gpuguide.charts.things import Look, is_copy_words, thing_in_words
 from gpuguide.errors import ArgumentError
@@ -109,9 +109,7 @@ def _look(label: str, *, is_last: bool) -> Look:
 
 
 def _shown(value: float | Quantity | Fact) -> str:
-    if isinstance(value, float | int):
-        return f"{value:g}"
-    return str(value) if isinstance(value, Quantity) else value.shown
+    return f"{value:g}" if isinstance(value, float | int) else written(value)
 
 
 def _number(value: Any) -> float:

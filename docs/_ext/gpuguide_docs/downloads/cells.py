@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gpuguide.errors import unknown
 from gpuguide.exercises import pool
 from gpuguide.results.units import size_words
 from gpuguide_docs.downloads.markdown import Block, Words, blocks, fold, markdown_table, quoted, table_rows
@@ -15,7 +14,7 @@ from gpuguide_docs.downloads.notebook import Piece, joined
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.show.exercises import check_call, check_commands
 from gpuguide_docs.show.kernel import ModuleSource, names_option, shown_source
-from gpuguide_docs.show.ladder import Ladder, ladder_of
+from gpuguide_docs.show.ladder import Ladder, ladder_of, study_of
 from gpuguide_docs.show.numbers import measured_on
 from gpuguide_docs.show.site import pip_command, wheel_path
 
@@ -253,11 +252,8 @@ class _PageCells:
     def _rung(self, name: str, below: Cell | None) -> Iterator[Piece]:
         """Show a kernel, with what it reads and no cell has shown, unless the cell below defines it."""
         if self._recording:
-            studies = list(self._recording.studies.values())
-            owners = {info.name: study for study in reversed(studies) for info in study.variants}
-            if name not in owners:
-                raise unknown("variant", name, owners)
-            yield Piece("markdown", self._strip(self._ladder(owners[name]), name))
+            ladder = self._ladder(study_of(self._recording, name))
+            yield Piece("markdown", self._strip(ladder, name))
         path = self._site.layout.source.joinpath(*self._kernels.split(".")).with_suffix(".py")
         source = self._source(self._kernels) if path.is_file() else None
         if source and name in source.names and f"def {name}(" not in (below.content if below else ""):

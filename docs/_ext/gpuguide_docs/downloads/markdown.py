@@ -96,7 +96,7 @@ class Words:
         }
         return words[role]() if role in words else title or target.lstrip("~!")
 
-    def number(self, key: str, *, short: bool = False) -> str:
+    def number(self, key: str) -> str:
         """Write a measured number; one of another page says where that was measured."""
         reference = parse_reference(key)
         own = self.site.page_of(self.docname)
@@ -104,8 +104,7 @@ class Words:
         recording = self.site.recording(self.site.state(page))
         if recording is None:
             return NOT_MEASURED
-        number = resolve(reference, recording)
-        text = number.short if short else number.text
+        text = resolve(reference, recording).text
         # Machine and date of this page's own numbers stand in the first cell.
         is_own = own is not None and page == own.name
         return text if is_own else f"{text} ({measured_on(recording, starts=False)})"

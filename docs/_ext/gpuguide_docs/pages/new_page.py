@@ -22,6 +22,7 @@ section = "$section"
 name = "$name"
 title = "$title"
 question = "What does this page answer?"
+advice = "Say in one sentence what to do; the tile of the page shows it."
 kind = "tutorial"
 level = "beginner"
 needs = { gpus = 1, gib = 1 }
@@ -39,8 +40,8 @@ $underline
 What does this page answer?
 """
 # %%
-# .. One to three sentences of advice, with the one or two numbers that make it believable. A ladder shows the
-#    table of its rungs below them: .. rungs:: $name
+# .. One to three sentences of advice, with the one or two numbers that make it believable. The page's best
+#    chart or drawing stands right below them, under its headline: .. drawn:: $name
 #
 # A GPU doubles 2\\ :sup:`24` numbers in :measured:`$name[one_element, 2**24].time`.
 
@@ -88,7 +89,7 @@ from gpuguide.topics.$name.study import doubled
 results = doubled.run()
 
 # %%
-# The next rung or case
+# The next step or case
 # ---------------------
 #
 # .. Its idea, its kernel or call, its numbers, and a sentence or two on what they say. A kernel in kernels.py
@@ -134,7 +135,7 @@ gg.claim(results, "one_element", faster_than="numpy", at=2**24)
 # Next
 # ----
 #
-# .. Two links, one page onward and one sideways.
+# .. Two links in plain words: "Next: ..., on ... . See also: ..., on ... ."
 '''
 
 _PACKAGE = '''\

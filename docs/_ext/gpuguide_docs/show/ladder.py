@@ -29,7 +29,16 @@ if TYPE_CHECKING:
     from gpuguide.results.starts import Quantity
     from gpuguide_docs.pages.pages_toml import Page
 
-__all__ = ["Cell", "Ladder", "LadderParts", "RungDirective", "ladder_of", "strip_cell", "strip_node"]
+__all__ = [
+    "Cell",
+    "Ladder",
+    "LadderParts",
+    "RungDirective",
+    "ladder_of",
+    "strip_cell",
+    "strip_node",
+    "study_of",
+]
 
 # A share of the arithmetic units below this says nothing.
 _TELLING = 0.1
@@ -77,21 +86,16 @@ class Ladder:
         """Return the larger share of what memory or arithmetic can do, where the time stands."""
         if (time := self.time(name)) is None:
             return None
-        shares = {
-            quantity: value.value
-            for quantity in ("share", "flop_share")
-            if (value := self._value(name, time.size, quantity))
-        }
-        if not shares or (quantity := max(shares, key=shares.__getitem__)) == "share":
-            words = "share of the peak memory speed"
-            return (words, cell) if (cell := self._cell(name, time.size, "share")) else None
+        values = {quantity: self._value(name, time.size, quantity) for quantity in ("share", "flop_share")}
+        shares = {quantity: value.value for quantity, value in values.items() if value}
+        quantity = max(shares, key=shares.__getitem__, default="")
         traffic = self.results.measurement(name, time.size).traffic
-        unit = _UNITS.get(traffic.unit, traffic.unit) if traffic else ""
         # If memory or the launch decides, the share of the arithmetic units is close to zero.
-        if shares[quantity] < _TELLING:
+        if not traffic or not quantity or (quantity == "flop_share" and shares[quantity] < _TELLING):
             return None
-        cell = self._cell(name, time.size, quantity)
-        return (f"share of what {unit} can do", cell) if cell else None
+        units = f"what {_UNITS.get(traffic.unit, traffic.unit)} can do"
+        words = f"share of {'the peak memory speed' if quantity == 'share' else units}"
+        return words, Cell(self._key(name, time.size, quantity), time.size)
 
     def _value(self, name: str, size: int, quantity: str, of: str = "") -> Quantity | None:
         try:
@@ -102,8 +106,19 @@ class Ladder:
     def _cell(self, name: str, size: int, quantity: str, of: str = "") -> Cell | None:
         if self._value(name, size, quantity, of) is None:
             return None
-        brackets = f"({of})" if of else ""
-        return Cell(f"{self.results.name}[{name}, {size}].{quantity}{brackets}", size)
+        return Cell(self._key(name, size, quantity) + (f"({of})" if of else ""), size)
+
+    def _key(self, name: str, size: int, quantity: str) -> str:
+        return f"{self.results.name}[{name}, {size}].{quantity}"
+
+
+def study_of(recording: Recording, name: str) -> Results:
+    """Find the first study that has a variant of this name."""
+    studies = list(recording.studies.values())
+    owners = {info.name: study for study in reversed(studies) for info in study.variants}
+    if name not in owners:
+        raise unknown("variant", name, owners)
+    return owners[name]
 
 
 def ladder_of(results: Results, rungs: Sequence[str], beside: Iterable[str] = ()) -> Ladder:
@@ -225,11 +240,7 @@ class LadderParts(SphinxTransform):
 
     def _fill_strip(self, rung: nodes.Element, rungs: Sequence[nodes.Element], recording: Recording) -> None:
         """Put what was measured under a rung's code."""
-        studies = list(recording.studies.values())
-        owner = {info.name: study for study in reversed(studies) for info in study.variants}
-        if rung["rung"] not in owner:
-            raise unknown("variant", rung["rung"], owner)
-        results = owner[rung["rung"]]
+        results = study_of(recording, rung["rung"])
         own = [place for place in rungs if place["rung"] in {info.name for info in results.variants}]
         beside = [place["rung"] for place in own if place["beside"]]
         ladder = ladder_of(results, [place["rung"] for place in own], beside)

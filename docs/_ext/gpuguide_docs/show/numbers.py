@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from gpuguide_docs.replay.states import PageState
 
 __all__ = [
-    "NOT_COUNTED",
     "NOT_MEASURED",
     "Number",
     "Reference",
@@ -50,7 +49,7 @@ __all__ = [
 
 NOT_MEASURED = "not measured yet"
 #: Shown for a counter that was not read for the present code.
-NOT_COUNTED = "not counted yet"
+_NOT_COUNTED = "not counted yet"
 
 _LONGEST_NUMBER = 40
 #: Not by `strftime`, whose months follow the locale: pages are the same bytes everywhere.
@@ -141,10 +140,9 @@ def parse_size(text: str) -> int:
 
 @dataclass(frozen=True)
 class Number:
-    """A measured number, ready to be shown: ``short`` names no work, ``note`` is what hovering shows."""
+    """A measured number, ready to be shown: ``note`` is what hovering shows."""
 
     text: str
-    short: str
     note: str
     detail: str
 
@@ -182,33 +180,33 @@ def resolve(reference: Reference, recording: Recording) -> Number:
         fact = recording.facts[reference.name]
         of = fact.over if isinstance(fact, FactOverStarts) else None
         is_number = fact.unit != "text"
-        short, parts = fact.shown, [fact.note or fact.name.replace("_", " "), fact.basis]
+        text, parts = fact.shown, [fact.note or fact.name.replace("_", " "), fact.basis]
     elif reference.kind == "counter":
         size = size_words(reference.size)
-        short, parts = _counter(reference, recording)
+        text, parts = _counter(reference, recording)
     else:
         if reference.name not in recording.studies:
             raise unknown("study", reference.name, recording.studies)
         results = recording.studies[reference.name]
         if reference.kind == "crossover":
-            short, parts = _crossover(reference, results)
+            text, parts = _crossover(reference, results)
         else:
             of, parts = _quantity(reference, results)
-            short, size = str(of), f"{size_words(reference.size)} {results.size_name}"
-    text, noun = short, reference.work.replace("_", " ")
+            text, size = str(of), f"{size_words(reference.size)} {results.size_name}"
+    noun = reference.work.replace("_", " ")
     if noun and reference.quantity == "work":
-        text = f"{short} {noun}"
+        text = f"{text} {noun}"
     elif noun and reference.quantity == "rate":
-        text = f"{short.removesuffix('/s').strip()} {noun}/s"
+        text = f"{text.removesuffix('/s').strip()} {noun}/s"
     spread = f" ({of.interval})" if of and of.low != of.high and of.has_range else ""
     # Of a processor's name, what stands before its family and model.
     note = [f"{text}{spread}" * is_number, size, processor_of(recording).partition(" (")[0]]
-    return Number(text, short, "; ".join(filter(None, note)), "; ".join(filter(None, parts)))
+    return Number(text, "; ".join(filter(None, note)), "; ".join(filter(None, parts)))
 
 
 def _counter(reference: Reference, recording: Recording) -> tuple[str, list[str]]:
     if not recording.counters:
-        return NOT_COUNTED, ["the hardware counters of this code have not been read yet"]
+        return _NOT_COUNTED, ["the hardware counters of this code have not been read yet"]
     cell = counted_at(recording.counters, reference.name, reference.variant, reference.size)
     counter, kernel = COUNTERS[reference.counter], cell.longest
     parts = [counter.words]
@@ -349,15 +347,13 @@ class RuleRole(SphinxRole):
         return [nodes.inline(self.rawtext, self.text, classes=["gg-rule"])], []
 
 
-def measured_number(
-    env: BuildEnvironment, key: str, recording: Recording, *, short: bool = False
-) -> number_node:
+def measured_number(env: BuildEnvironment, key: str, recording: Recording) -> number_node:
     """Give the number that the role ``measured`` shows for a reference."""
     number = resolve(parse_reference(key), recording)
     page = site_of(env).page_of(env.docname)
     # Machine and date of a page's own numbers stand in the fold above them.
     where = "" if page and page.name == recording.page else f"; {measured_on(recording, starts=False)}"
-    node = _node(env, key, number.short if short else number.text, number.note, "gg-measured")
+    node = _node(env, key, number.text, number.note, "gg-measured")
     node["detail"] = f"{number.detail}{where}"
     return node
 

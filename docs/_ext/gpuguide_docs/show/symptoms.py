@@ -88,13 +88,8 @@ class SectionLinks(SphinxPostTransform):
         if not anchor:
             return title
         entries = self.env.tocs[docname].findall(nodes.reference)
-        section = next((_words_of(entry) for entry in entries if entry["anchorname"] == f"#{anchor}"), None)
+        section = next((entry.astext() for entry in entries if entry["anchorname"] == f"#{anchor}"), None)
         return section and (section if docname == self.env.docname else f"{title}: {section}")
-
-
-def _words_of(entry: nodes.Element) -> str:
-    # A step's number stands in its title, and says nothing elsewhere.
-    return "".join(part.astext() for part in entry if type(part) is not nodes.inline).strip()
 
 
 def setup(app: Sphinx) -> None:
