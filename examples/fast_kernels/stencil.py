@@ -6,7 +6,7 @@ How do you compute cells from their neighbours fast, and how do blocks wait for 
 """
 # %%
 # Give each thread several cells of a column, and let each launch do several steps. On a plate of a billion
-# cells the first makes a step :measured:`step[six_rows, 2**30].speedup(one_cell)` as fast as a thread for
+# cells the first makes a step :measured:`step[eight_rows, 2**30].speedup(one_cell)` as fast as a thread for
 # each cell, and the second is worth another :measured:`steps[four_steps, 2**30].speedup(row_launches)`.
 # Blocks wait for each other between two launches, or at ``grid.sync()``, and never at
 # ``cuda.syncthreads()``.
@@ -21,7 +21,7 @@ How do you compute cells from their neighbours fast, and how do blocks wait for 
 #     times = {
 #         "CuPy, slices": results.time("cupy", 2**30).value,
 #         "one cell per thread": results.time("one_cell", 2**30).value,
-#         "six cells per thread": results.time("six_rows", 2**30).value,
+#         "eight cells per thread": results.time("eight_rows", 2**30).value,
 #         "four steps per launch": many.time("four_steps", 2**30).value / 20,
 #     }
 #     with style():
@@ -134,7 +134,7 @@ import gpuguide as gg
 from gpuguide.topics.stencil import study as stencil
 from gpuguide.topics.stencil.kernels import (
     heat_source,
-    six_rows,
+    eight_rows,
     wait_for_all,
     wait_for_block,
 )
@@ -148,27 +148,27 @@ many = stencil.steps.run()
 # once, for the neighbours come out of the caches.
 
 # %%
-# Six cells per thread
+# Eight cells per thread
 # --------------------
 #
-# Let each thread compute six cells of a column. It first loads all that it needs into local arrays, which the
-# compiler keeps in registers, and computes after that. The six cells share what they read: 20 loads do, where
-# six threads would need 24.
+# Let each thread compute eight cells of a column. It first loads all that it needs into local arrays, which the
+# compiler keeps in registers, and computes after that. The eight cells share what they read: 26 loads do, where
+# eight threads would need 32.
 #
-# .. rung:: six_rows
+# .. rung:: eight_rows
 #    :beside:
 
 from numba import uint32
 
 now, then = plate.copy(), cp.empty_like(plate)
 for _ in range(20):
-    six_rows[((n_cols + 511) // 512, (n_rows + 5) // 6), 512](now, then)
+    eight_rows[((n_cols + 255) // 256, (n_rows + 7) // 8), 256](now, then)
     now, then = then, now
 print("as in NumPy:", np.array_equal(now.get(), expected))
 
 # %%
-# This reaches :measured:`step[six_rows, 2**30].share` of the memory's speed. We think that the gain comes
-# from loads that are on their way at the same time, and from a sixth of the threads to start.
+# This reaches :measured:`step[eight_rows, 2**30].share` of the memory's speed. We think that the gain comes
+# from loads that are on their way at the same time, and from an eighth of the threads to start.
 # :evidence:`opinion`
 #
 # .. dropdown:: Why the indices are uint32
@@ -182,7 +182,7 @@ print("as in NumPy:", np.array_equal(now.get(), expected))
 # Four steps per launch
 # ---------------------
 #
-# Six cells per thread nearly reach what the memory allows for one step. The way on is to fetch a cell once,
+# Eight cells per thread nearly reach what the memory allows for one step. The way on is to fetch a cell once,
 # and do several steps with it. A block brings 64 by 64 cells into shared memory and does four steps there. At
 # its rim the neighbours are missing, so that it loses a ring of cells in each step: 56 by 56 are right in the
 # end, and blocks overlap. This kernel is in CUDA C++, which unrolls its loops around barriers and keeps the
@@ -240,10 +240,10 @@ gg.fact(
     unit="s",
     note="a twentieth of twenty steps",
 )
-gg.claim(results, "six_rows", faster_than="one_cell", at=2**30, by=1.3)
-gg.claim(results, "six_rows", share_at_least=0.75, at=2**30)
+gg.claim(results, "eight_rows", faster_than="one_cell", at=2**30, by=1.3)
+gg.claim(results, "eight_rows", share_at_least=0.75, at=2**30)
 gg.claim(results, "one_cell", faster_than="cupy", at=2**30, by=1.2)
-gg.claim(results, "six_rows", faster_than=("numpy", "cpu_threads"), at=4096**2, by=5)
+gg.claim(results, "eight_rows", faster_than=("numpy", "cpu_threads"), at=4096**2, by=5)
 gg.claim(many, "four_steps", faster_than="row_launches", at=2**30, by=1.7)
 gg.claim(many, "four_steps", faster_than="cell_launches", at=2**30, by=2.5)
 
@@ -316,7 +316,7 @@ print(gg.trace(wait_for_block[128, 32], x, np.zeros_like(x), np.zeros_like(x), 2
 
 # draw
 ax = gg.plot_time(
-    results, variants=["numpy", "cpu_threads", "cupy", "one_cell", "six_rows"]
+    results, variants=["numpy", "cpu_threads", "cupy", "one_cell", "eight_rows"]
 )
 
 # %%
@@ -332,7 +332,7 @@ ax = gg.plot_time(
 # .. remember::
 #
 #    - Give a thread several cells of a column, and let it load all that it needs first: on a large plate this
-#      is :measured:`step[six_rows, 2**30].speedup(one_cell)` as fast.
+#      is :measured:`step[eight_rows, 2**30].speedup(one_cell)` as fast.
 #    - If the memory is the limit, do several steps per launch in shared memory, and give up a ring of cells
 #      for each.
 #    - Launch once per step: that is how blocks wait for each other. Where launches take the time, use

@@ -87,6 +87,7 @@ static unsigned __ballot_sync(unsigned, bool vote) {
     for (int k = 0; k < 32; ++k) bits |= (unsigned)votes[k] << k;
     return bits;
 }
+static void __nanosleep(unsigned) {}
 static bool __any_sync(unsigned all, bool vote) { return __ballot_sync(all, vote) != 0; }
 """
 

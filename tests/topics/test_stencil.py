@@ -85,7 +85,7 @@ def test_what_a_thread_needs_stays_in_registers() -> None:
     from numba import float32, int64
 
     plates = (float32[:, ::1], float32[:, ::1])
-    rows = numba_facts(kernels.six_rows, plates)
+    rows = numba_facts(kernels.eight_rows, plates)
     assert (rows.spills, rows.stack_bytes) == (0, 0)
     # Three blocks of 512 threads, or more, and then four.
     assert rows.registers <= 42

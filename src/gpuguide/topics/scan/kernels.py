@@ -134,6 +134,9 @@ def totals_of_pieces(x, ends, out):
 # One launch --------------------------------------------------------------------------------
 
 look_back_source = r"""
+#ifndef PAUSE
+#define PAUSE 1000  // nanoseconds for which a thread sleeps before it looks again
+#endif
 typedef unsigned long long u64;
 constexpr int THREADS = 128, QUADS = 32, WARPS = THREADS / 32;
 constexpr int PIECE = THREADS * QUADS * 4;
@@ -153,9 +156,11 @@ __device__ float totals_of_warp(float total) {
 __device__ u64 published(u64 kind, float number) { return kind | __float_as_uint(number); }
 
 // Of this piece's predecessors: wait for what they publish, 64 at a time, until one knows its total.
+// Whoever waits sleeps: thousands of threads that keep asking would hold up those who load and store.
 __device__ float sum_before(volatile u64* state, int piece) {
     const int lane = threadIdx.x % 32;
     float before = 0;
+    __nanosleep(5 * PAUSE / 2);  // the others are not ready at once
     for (int base = piece - 1 - lane;; base -= 64) {
         u64 seen[2];
 #pragma unroll
@@ -166,8 +171,10 @@ __device__ float sum_before(volatile u64* state, int piece) {
 #pragma unroll
         for (int q = 0; q < 2; ++q) {
             const int other = base - 32 * q;
-            while (__any_sync(ALL, seen[q] < SUM))
+            while (__any_sync(ALL, seen[q] < SUM)) {
+                __nanosleep(PAUSE);
                 if (seen[q] < SUM) seen[q] = state[other];
+            }
             const unsigned known = __ballot_sync(ALL, seen[q] >= TOTAL);
             const int last = known ? __ffs(known) - 1 : 31;
             float number = lane <= last ? __uint_as_float((unsigned)seen[q]) : 0.0f;

@@ -71,16 +71,22 @@ def three_steps(x, out):
 
 
 raw_look_back = raw_kernel(look_back_source, "look_back")
+raw_look_back_awake = raw_kernel(look_back_source, "look_back", ("-DPAUSE=0",))
 
 
-def look_back(x, out):
+def look_back(x, out, raw=raw_look_back):
     """Clear what blocks publish, and launch the kernel in CUDA C++ once."""
     if x.size == 0:
         return
     n = pieces(x.size, RAW_PIECE)
     state = published(n)
     state.data.memset_async(0, state.nbytes, cp.cuda.get_current_stream())
-    raw_look_back((n,), (RAW_BLOCK,), (x, out, state, state[n:], np.int64(x.size)))
+    raw((n,), (RAW_BLOCK,), (x, out, state, state[n:], np.int64(x.size)))
+
+
+def look_back_awake(x, out):
+    """Launch the same kernel with threads that look all the time."""
+    look_back(x, out, raw_look_back_awake)
 
 
 @cache
@@ -133,6 +139,7 @@ running = Study(
         gpu(cub_in_place, "CUB, in place", mutates=True),
         gpu(three_steps, "three steps", arrays="numba", name="totals_of_pieces"),
         gpu(look_back, "one launch, CUDA C++"),
+        gpu(look_back_awake, "one launch, without sleep"),
     ),
 )
 

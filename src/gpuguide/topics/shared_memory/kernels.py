@@ -96,27 +96,26 @@ def transpose_unsigned(a, out):
 
 @cuda.jit
 def transpose_large(a, out):
-    """Move tiles of 128 by 64; only blocks at the edge look where the matrix ends."""
-    tile = cuda.shared.array((128, 65), float32)
-    thread = uint32(cuda.threadIdx.x)
-    # x counts down the rows: blocks that run together write neighbouring pieces of the result.
-    row0, col0 = uint32(128 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
-    whole = row0 + 128 <= a.shape[0] and col0 + 64 <= a.shape[1]
+    """Move tiles of 64 by 64; only blocks at the edge look where the matrix ends."""
+    tile = cuda.shared.array((64, 65), float32)
+    thread = uint32(cuda.threadIdx.x)  # of 512: each moves eight elements
     y, x = thread // uint32(64), thread % uint32(64)
+    # x counts down the rows: blocks that run together write neighbouring pieces of the result.
+    row0, col0 = uint32(64 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
+    whole = row0 + 64 <= a.shape[0] and col0 + 64 <= a.shape[1]
     if whole:
-        for j in range(0, 128, 8):
+        for j in range(0, 64, 8):
             tile[y + j, x] = a[row0 + y + j, col0 + x]
     else:
-        for j in range(0, 128, 8):
+        for j in range(0, 64, 8):
             if row0 + y + j < a.shape[0] and col0 + x < a.shape[1]:
                 tile[y + j, x] = a[row0 + y + j, col0 + x]
     cuda.syncthreads()
-    y, x = thread // uint32(128), thread % uint32(128)
     if whole:
-        for j in range(0, 64, 4):
+        for j in range(0, 64, 8):
             out[col0 + y + j, row0 + x] = tile[x, y + j]
     else:
-        for j in range(0, 64, 4):
+        for j in range(0, 64, 8):
             if row0 + x < a.shape[0] and col0 + y + j < a.shape[1]:
                 out[col0 + y + j, row0 + x] = tile[x, y + j]
 
@@ -124,27 +123,26 @@ def transpose_large(a, out):
 @cuda.jit
 def transpose_aligned(a, out):
     """Each write begins at a multiple of 32 bytes, wherever the rows of the result begin."""
-    tile = cuda.shared.array((136, 65), float32)  # eight rows more than are written
+    tile = cuda.shared.array((72, 65), float32)  # eight rows more than are written
     thread = uint32(cuda.threadIdx.x)
+    y, x = thread // uint32(64), thread % uint32(64)
     rows, cols = uint32(a.shape[0]), uint32(a.shape[1])
     # tile[8] is for row row0: seven rows above it may be needed, too.
-    row0, col0 = uint32(128 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
-    whole = row0 >= 8 and row0 + 128 <= rows and col0 + 64 <= cols
-    y, x = thread // uint32(64), thread % uint32(64)
-    for j in range(uint32(0), uint32(136), uint32(8)):
+    row0, col0 = uint32(64 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
+    whole = row0 >= 8 and row0 + 64 <= rows and col0 + 64 <= cols
+    for j in range(uint32(0), uint32(72), uint32(8)):
         shifted = row0 + y + j  # the row and eight, so that it is never negative
         if whole or (shifted >= 8 and shifted < rows + 8 and col0 + x < cols):
             tile[y + j, x] = a[shifted - uint32(8), col0 + x]
     cuda.syncthreads()
-    y, x = thread // uint32(128), thread % uint32(128)
-    for j in range(uint32(0), uint32(64), uint32(4)):
+    for j in range(uint32(0), uint32(64), uint32(8)):
         col = col0 + y + j
-        k = (
-            x + uint32(8) - (col * rows) % uint32(8)
-        )  # as many rows up as the writes begin too late
-        shifted = row0 + k
+        late = (col * rows) % uint32(
+            8
+        )  # elements from the last multiple of 32 bytes to the row's begin
+        shifted = row0 + x + uint32(8) - late
         if whole or (shifted >= 8 and shifted < rows + 8 and col < cols):
-            out[col, shifted - uint32(8)] = tile[k, y + j]
+            out[col, shifted - uint32(8)] = tile[x + uint32(8) - late, y + j]
 
 
 transpose_source = r"""
@@ -152,23 +150,29 @@ const int T = 64, H = 8;  // 512 threads move a tile of 64 by 64, eight rows at 
 
 extern "C" __global__ __launch_bounds__(T * H)
 void transpose(const float* a, float* out, int rows, int cols) {
-    __shared__ float tile[T][T + 1];
+    __shared__ float tile[T + 8][T + 1];  // eight rows more, as each write is shifted to 32 bytes
     const int x = threadIdx.x % T, y = threadIdx.x / T;
-    const int row0 = blockIdx.x * T, col0 = blockIdx.y * T;  // x down the rows
-    const float* from = a + (size_t)(row0 + y) * cols + col0 + x;
-    float* to = out + (size_t)(col0 + y) * rows + row0 + x;
-    if (row0 + T <= rows && col0 + T <= cols) {
-        float loaded[T / H];  // all loads stand before the first store
-        for (int j = 0; j < T / H; j++) loaded[j] = from[(size_t)j * H * cols];
-        for (int j = 0; j < T / H; j++) tile[y + j * H][x] = loaded[j];
-        __syncthreads();
-        for (int j = 0; j < T / H; j++) to[(size_t)j * H * rows] = tile[x][y + j * H];
-    } else {  // all threads of a block come here, or none
-        for (int j = 0; j < T; j += H)
-            if (row0 + y + j < rows && col0 + x < cols) tile[y + j][x] = from[(size_t)j * cols];
-        __syncthreads();
-        for (int j = 0; j < T; j += H)
-            if (row0 + x < rows && col0 + y + j < cols) to[(size_t)j * rows] = tile[x][y + j];
+    const int row0 = (int)blockIdx.x * T - 8, col0 = blockIdx.y * T;  // x down the rows
+    const bool whole = row0 >= 0 && row0 + T + 8 <= rows && col0 + T <= cols;
+    const float* from = a + ((long long)(row0 + y) * cols + col0 + x);
+    if (whole) {
+        float loaded[T / H + 1];  // all loads stand before the first store
+        #pragma unroll
+        for (int j = 0; j <= T / H; j++) loaded[j] = from[(size_t)j * H * cols];
+        #pragma unroll
+        for (int j = 0; j <= T / H; j++) tile[y + j * H][x] = loaded[j];
+    } else {
+        for (int j = 0; j < T + 8; j += H)
+            if (row0 + y + j >= 0 && row0 + y + j < rows && col0 + x < cols)
+                tile[y + j][x] = from[(size_t)j * cols];
+    }
+    __syncthreads();
+    #pragma unroll
+    for (int j = 0; j < T; j += H) {
+        const int col = col0 + y + j;
+        const int k = x + 8 - (unsigned)col * (unsigned)rows % 8, row = row0 + k;
+        if (whole || (row >= 0 && row < rows && col < cols))
+            out[(size_t)col * rows + row] = tile[k][y + j];
     }
 }
 """

@@ -79,12 +79,12 @@ def tiles(n):
     return (-(-cols // 32), -(-rows // 32)), (32, 8)
 
 
-def tiles_down(height, width, more=0):
-    """Return a launch of 512 threads for each tile, with x down the rows."""
+def tiles_down(more=0):
+    """Return a launch of 512 threads for each tile of 64 by 64, with x down the rows."""
 
     def grid(n):
         rows, cols = matrix_shape(n)
-        return (-(-(rows + more) // height), -(-cols // width)), 512
+        return (-(-(rows + more) // 64), -(-cols // 64)), 512
 
     return grid
 
@@ -93,10 +93,10 @@ raw_transpose = raw_kernel(kernels.transpose_source, "transpose")
 
 
 def transpose_cpp(a, out):
-    """Launch the kernel in CUDA C++: a tile of 64 by 64, and all loads before the first store."""
+    """Launch the kernel in CUDA C++: aligned writes, and all loads before the first store."""
     if a.size:
         rows, cols = a.shape
-        blocks_per_grid = -(-rows // 64), -(-cols // 64)
+        blocks_per_grid = -(-(rows + 7) // 64), -(-cols // 64)
         raw_transpose(blocks_per_grid, (512,), (a, out, np.int32(rows), np.int32(cols)))
 
 
@@ -160,8 +160,8 @@ transpose = Study(
         kernel(kernels.transpose_tile, "a tile in shared memory", tiles),
         kernel(kernels.transpose_padded, "a spare column", tiles),
         kernel(kernels.transpose_unsigned, "indices without a sign", tiles),
-        kernel(kernels.transpose_large, "a tile of 128 by 64", tiles_down(128, 64)),
-        kernel(kernels.transpose_aligned, "aligned writes", tiles_down(128, 64, more=7)),
+        kernel(kernels.transpose_large, "a tile of 64 by 64", tiles_down()),
+        kernel(kernels.transpose_aligned, "aligned writes", tiles_down(more=7)),
         gpu(transpose_cpp, "CUDA C++"),
     ),
 )

@@ -1,10 +1,10 @@
-"""Heat that flows over a plate: a cell per thread, six cells per thread, several steps in a launch."""
+"""Heat that flows over a plate: a cell per thread, eight cells per thread, several steps in a launch."""
 
 import numpy as np
 from numba import cuda, float32, njit, prange, uint32
 
-ROWS = 6
-COLUMN = ROWS + 2  # six cells, and one above and below
+ROWS = 8
+COLUMN = ROWS + 2  # eight cells, and one above and below
 
 
 @cuda.jit
@@ -20,8 +20,8 @@ def one_cell(now, then):
 
 
 @cuda.jit
-def six_rows(now, then):
-    """Each thread computes six cells of a column, and loads all that it needs first."""
+def eight_rows(now, then):
+    """Each thread computes eight cells of a column, and loads all that it needs first."""
     one, rows, cols = uint32(1), now.shape[0], now.shape[1]
     col = uint32(cuda.grid(1))
     first = uint32(cuda.blockIdx.y * ROWS)

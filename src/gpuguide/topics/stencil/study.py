@@ -32,9 +32,9 @@ def cells(shape):
 
 
 def strips(shape):
-    """Return a launch with a thread for each six cells of a column."""
+    """Return a launch with a thread for each eight cells of a column."""
     rows, cols = shape
-    return (-(-cols // 512), -(-rows // kernels.ROWS)), (512, 1)
+    return (-(-cols // 256), -(-rows // kernels.ROWS)), (256, 1)
 
 
 def slices(now, then):
@@ -85,7 +85,7 @@ step = Study(
         cpu(kernels.cpu_threads, "CPU, all threads", "all", up_to=4096**2),
         gpu(slices, "CuPy, slices", name="cupy"),
         kernel(kernels.one_cell, "one cell per thread", lambda n: cells(matrix_shape(n))),
-        kernel(kernels.six_rows, "six rows per thread", lambda n: strips(matrix_shape(n))),
+        kernel(kernels.eight_rows, "eight rows per thread", lambda n: strips(matrix_shape(n))),
     ),
     **of_plates,
 )
@@ -116,7 +116,7 @@ def launch_cells(now, then):
 
 
 def launch_strips(now, then):
-    kernels.six_rows[strips(now.shape)](now, then)
+    kernels.eight_rows[strips(now.shape)](now, then)
 
 
 four_steps = raw_kernel(kernels.heat_source, "heat")
@@ -182,7 +182,7 @@ steps = Study(
             launch_cells, 1, "one cell, a launch per step", "cell_launches", simulatable=True
         ),
         per_launch(
-            launch_strips, 1, "six rows, a launch per step", "row_launches", simulatable=True
+            launch_strips, 1, "eight rows, a launch per step", "row_launches", simulatable=True
         ),
         per_launch(launch_four_steps, STEPS_PER_LAUNCH, "four steps per launch", "four_steps"),
         gpu(wait_for_all, "grid.sync(), Numba", arrays="numba"),
