@@ -23,7 +23,7 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #         "CuPy's ndimage.convolve": "ndimage",
 #         "from a tile": "from_tile",
 #         "window in registers": "from_window",
-#         "more columns, CUDA C++": "columns",
+#         "weights as constants, CUDA C++": "quads",
 #         "two passes in one": "passes",
 #     }
 #     times = {label: results.time(name, 8192**2) for label, name in ways.items()}
@@ -134,10 +134,10 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 import gpuguide as gg
 from gpuguide.topics.convolution_ladder import study as ladder
 from gpuguide.topics.convolution_ladder.kernels import (
-    columns_source,
     from_tile,
     from_window,
     passes_source,
+    quads_source,
 )
 
 ladder.compile_kernels()
@@ -209,30 +209,32 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 #         - :measured:`ladder[from_window, 8192**2].counter(instructions)`
 
 # %%
-# More columns per thread: CUDA C++
-# ---------------------------------
+# Weights in the instructions: CUDA C++
+# -------------------------------------
 #
-# A thread also reads 15 weights for each column of its window. In the next kernel, a thread has eight pixels
-# in each of four columns, so that these weights serve 32 sums. In CUDA C++ the compiler can be told which
-# loops to unroll, and weights that are in ``__constant__`` memory may change without compiling anew.
+# A thread still reads 15 weights for each column of its window. In CUDA C++ every loop can be unrolled, so
+# that the compiler knows for each product which weight it takes. A weight in ``__constant__`` memory then is
+# part of the multiplication, and no instruction loads it. Pixels come from shared memory four at a time, as
+# a ``float4``: five such loads serve the products of up to two rows.
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.kernels
-#    :names: columns_source
-#    :fold: The kernel in CUDA C++: columns_source
+#    :names: quads_source
+#    :fold: The kernel in CUDA C++: quads_source
 
-module = cp.RawModule(code=columns_source, options=("-DK=15",))
+module = cp.RawModule(code=quads_source, options=("-DK=15",))
 convolve = module.get_function("convolve")
 constants = cp.ndarray((K, K), dtype=cp.float32, memptr=module.get_global("weights"))
-constants[...] = cp.asarray(WEIGHTS[::-1, ::-1].T)  # turned, column after column
+constants[...] = cp.asarray(WEIGHTS[::-1, ::-1].copy())  # turned
 
 out[:] = -1
-blocks = (width + 127) // 128, (height + 31) // 32
-convolve(blocks, (32, 4), (image, out, np.int32(height), np.int32(width)))
+blocks = (width + 127) // 128, (height + 15) // 16
+convolve(blocks, (32, 8), (image, out, np.int32(height), np.int32(width)))
 print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
-# It reaches :measured:`ladder[columns, 8192**2].flop_share` of this GPU's arithmetic, and is
-# :measured:`ladder[columns, 8192**2].speedup(from_window)` as fast as the kernel in Numba.
+# It reaches :measured:`ladder[quads, 8192**2].flop_share` of this GPU's arithmetic, and is
+# :measured:`ladder[quads, 8192**2].speedup(from_window)` as fast as the kernel in Numba. For other weights,
+# copy them to the same place; the kernel stays.
 
 # %%
 # If the weights can be split: two passes in one kernel
@@ -240,21 +242,24 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 #
 # A Gaussian, a box and Sobel's filter are the product of a column and a row, and then 30 products for each
 # pixel are enough. :doc:`Convolution: blur in two passes </gallery/cupy/convolution>` has a kernel that makes
-# both passes and keeps what lies between them in shared memory. Here its second pass has a window in
-# registers as well: a thread takes four neighbours of a row at once, and reads 18 sums for 60 products.
+# both passes and keeps what lies between them in shared memory. In the next one, a block marches down the
+# image. Each thread keeps a piece of one column in registers, and loads the next rows while it computes. Then
+# it takes four neighbours of a row at once, and reads 18 sums for their 60 products.
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.kernels
 #    :names: passes_source
 #    :fold: The kernel in CUDA C++: passes_source
 
-passes = cp.RawKernel(passes_source, "blur", ("-DK=15", "-DROWS=32"))
-column, row = cp.asarray(COLUMN), cp.asarray(ROW)
-in_a_block = (256 - K + 1) // 4 * 4  # columns
+module = cp.RawModule(code=passes_source, options=("-DK=15",))
+for name, values in (("column", COLUMN), ("row", ROW)):
+    constants = cp.ndarray(K, dtype=cp.float32, memptr=module.get_global(name))
+    constants[...] = cp.asarray(values[::-1].copy())  # turned
+in_a_block = (128 - K + 1) // 4 * 4, 72  # columns and rows of the result
 
 out[:] = -1
-blocks = (width + in_a_block - 1) // in_a_block, (height + 31) // 32
-sizes = np.int32(height), np.int32(width)
-passes(blocks, (256,), (image, column, row, out, *sizes))
+blocks = tuple((n + m - 1) // m for n, m in zip((width, height), in_a_block, strict=True))
+sizes = np.int32(height), np.int32(width), np.int32(in_a_block[1])
+module.get_function("blur")(blocks, (128,), (image, out, *sizes))
 print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
@@ -270,11 +275,11 @@ large = 8192**2
 gg.claim(results, "from_tile", faster_than="from_global", at=large, by=1.2)
 gg.claim(results, "from_window", faster_than="from_tile", at=large, by=2.5)
 gg.claim(results, "from_window", faster_than="ndimage", at=large, by=4)
-gg.claim(results, "columns", faster_than="from_window", at=large, by=1.2)
-gg.claim(results, "passes", faster_than=("columns", "separable"), at=large, by=1.8)
+gg.claim(results, "quads", faster_than="from_window", at=large, by=1.4)
+gg.claim(results, "passes", faster_than=("quads", "separable"), at=large, by=1.8)
 gg.claim(results, "passes", faster_than="separable", at=2048**2, by=2)
-gg.claim(results, "columns", faster_than="direct_simd", at=2048**2, by=10)
-gg.claim(by_kernel, "columns", faster_than=("fft", "ndimage"), at=15**2, by=3)
+gg.claim(results, "quads", faster_than="direct_simd", at=2048**2, by=10)
+gg.claim(by_kernel, "quads", faster_than=("fft", "ndimage"), at=15**2, by=3)
 
 # %%
 # What goes wrong: the weights run backwards
@@ -302,7 +307,7 @@ ax.set(xlabel="kernel, for an image of 2048 by 2048", ylabel="time on the GPU, n
 _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 
 # %%
-# With 31 by 31 weights, the direct sum takes :measured:`by_kernel[columns, 31**2].time`, both passes
+# With 31 by 31 weights, the direct sum takes :measured:`by_kernel[quads, 31**2].time`, both passes
 # :measured:`by_kernel[passes, 31**2].time`, and CuPy's FFT :measured:`by_kernel[fft, 31**2].time`. Call CuPy
 # first, and write a kernel only for a convolution that you need all day.
 #
@@ -320,14 +325,14 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #       * - two passes, our own loop with SIMD
 #         - :measured:`ladder[separable_simd, 2048**2].time`
 #       * - direct, on the GPU
-#         - :measured:`ladder[columns, 2048**2].time`
+#         - :measured:`ladder[quads, 2048**2].time`
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.kernels
 #    :names: direct_simd
 #    :fold: The direct sum with SIMD, on all threads of the CPU
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.study
-#    :names: columns, columns_kernel, passes, passes_kernel
+#    :names: quads, quads_kernel, passes, passes_kernel, with_constants
 #    :fold: The launches as they were timed
 
 # %%

@@ -149,11 +149,11 @@ many = stencil.steps.run()
 
 # %%
 # Eight cells per thread
-# --------------------
+# ----------------------
 #
-# Let each thread compute eight cells of a column. It first loads all that it needs into local arrays, which the
-# compiler keeps in registers, and computes after that. The eight cells share what they read: 26 loads do, where
-# eight threads would need 32.
+# Let each thread compute eight cells of a column. It first loads all that it needs into local arrays, which
+# the compiler keeps in registers, and computes after that. The eight cells share what they read: 26 loads do,
+# where eight threads would need 32.
 #
 # .. rung:: eight_rows
 #    :beside:

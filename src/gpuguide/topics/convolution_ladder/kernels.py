@@ -86,103 +86,134 @@ def from_window(image, out):
 
 
 # K, the number of weights along each axis, comes from the compiler's options.
-columns_source = r"""
-const int WARPS = 4, ROWS = 8, COLUMNS = 4;  // a thread has 8 pixels in each of 4 columns
-const int HEIGHT = WARPS * ROWS + K - 1, WIDTH = 32 * COLUMNS + K - 1;
-__constant__ float weights[K * K];  // turned, column after column
+quads_source = r"""
+const int ROWS = 2, WARPS = 8;  // a thread has four neighbours in each of two rows
+const int HEIGHT = WARPS * ROWS + K - 1;
+const int BEFORE = (K / 2 + 3) / 4 * 4;  // pixels left of a block's first, a multiple of 4
+const int WIDTH = (128 + 2 * BEFORE) / 4, SKIP = BEFORE - K / 2;
+const int NEAR = (SKIP + K + 6) / 4;  // quads that a thread needs of each row
+__constant__ float weights[K][K];  // turned
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
 convolve(const float* __restrict__ image, float* __restrict__ out, int height, int width) {
-    __shared__ float tile[HEIGHT][WIDTH + 1];
-    const int x = threadIdx.x, y = threadIdx.y * ROWS;
-    const int top = blockIdx.y * WARPS * ROWS, left = blockIdx.x * 32 * COLUMNS;
-    for (int i = threadIdx.y; i < HEIGHT; i += WARPS)
-        for (int j = x; j < WIDTH; j += 32) {
-            const int r = top + i - K / 2, c = left + j - K / 2;
-            const bool inside = r >= 0 && r < height && c >= 0 && c < width;
-            tile[i][j] = inside ? image[(size_t)r * width + c] : 0;
+    __shared__ float4 tile[HEIGHT][WIDTH];
+    const int x = threadIdx.x, y = threadIdx.y * ROWS, t = threadIdx.y * 32 + x;
+    const int top = (int)blockIdx.y * WARPS * ROWS - K / 2;
+    const int left = (int)blockIdx.x * 128 - BEFORE;
+    const bool inside = top >= 0 && top + HEIGHT <= height && left >= 0
+                        && left + 4 * WIDTH <= width && width % 4 == 0;
+    if (inside) {
+        #pragma unroll 4
+        for (int k = t; k < HEIGHT * WIDTH; k += 32 * WARPS) {
+            const float* from = image + (size_t)(top + k / WIDTH) * width + left;
+            tile[k / WIDTH][k % WIDTH] = *(const float4*)(from + 4 * (k % WIDTH));
         }
-    __syncthreads();
-    float totals[COLUMNS][ROWS] = {};
-    #pragma unroll 1
-    for (int j = 0; j < K; j++) {
-        float column[K];  // of the weights: it serves all 32 pixels
-        #pragma unroll
-        for (int i = 0; i < K; i++) column[i] = weights[j * K + i];
-        #pragma unroll
-        for (int c = 0; c < COLUMNS; c++) {
-            float window[ROWS + K - 1];
-            #pragma unroll
-            for (int k = 0; k < ROWS + K - 1; k++) window[k] = tile[y + k][x + c * 32 + j];
-            #pragma unroll
-            for (int i = 0; i < K; i++)
-                #pragma unroll
-                for (int k = 0; k < ROWS; k++) totals[c][k] += window[k + i] * column[i];
+    } else {
+        for (int k = t; k < HEIGHT * WIDTH * 4; k += 32 * WARPS) {
+            const int i = k / (4 * WIDTH), j = k % (4 * WIDTH), r = top + i, c = left + j;
+            const bool there = r >= 0 && r < height && c >= 0 && c < width;
+            ((float*)tile[i])[j] = there ? image[(size_t)r * width + c] : 0;
         }
     }
+    __syncthreads();
+    float totals[ROWS][4] = {};
     #pragma unroll
-    for (int c = 0; c < COLUMNS; c++)
+    for (int i = 0; i < ROWS + K - 1; i++) {
+        float near[4 * NEAR];
         #pragma unroll
-        for (int k = 0; k < ROWS; k++) {
-            const int row = top + y + k, col = left + x + c * 32;
-            if (row < height && col < width) out[(size_t)row * width + col] = totals[c][k];
+        for (int q = 0; q < NEAR; q++) *(float4*)&near[4 * q] = tile[y + i][x + q];
+        #pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            if (0 <= i - r && i - r < K)  // known to the compiler, as are all indices of weights
+                #pragma unroll
+                for (int j = 0; j < K; j++)
+                    #pragma unroll
+                    for (int c = 0; c < 4; c++)
+                        totals[r][c] += near[SKIP + j + c] * weights[i - r][j];
+    }
+    #pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int row = blockIdx.y * WARPS * ROWS + y + r, col = blockIdx.x * 128 + 4 * x;
+        if (row >= height || col >= width) continue;
+        float* to = out + (size_t)row * width + col;
+        if (width % 4 == 0) {
+            *(float4*)to = *(float4*)totals[r];
+        } else {
+            #pragma unroll
+            for (int c = 0; c < 4; c++)
+                if (col + c < width) to[c] = totals[r][c];
         }
+    }
 }
 """
 
-# Both passes in one kernel, with windows in registers; K and ROWS come from the options.
+# Both passes in one kernel: a block marches down the image. K comes from the options.
 passes_source = r"""
-const int THREADS = 256, COLUMNS = (THREADS - K + 1) / 4 * 4, QUADS = COLUMNS / 4;
+const int THREADS = 128, ROWS = 4;  // rows of the image in each round
+const int COLUMNS = (THREADS - K + 1) / 4 * 4, QUADS = COLUMNS / 4;
+__constant__ float column[K], row[K];  // turned
 
-extern "C" __global__ void __launch_bounds__(THREADS)
-blur(const float* __restrict__ image, const float* __restrict__ column,
-     const float* __restrict__ row, float* __restrict__ out, int height, int width) {
-    __shared__ __align__(16) float down[ROWS][THREADS];
-    const int t = threadIdx.x, top = blockIdx.y * ROWS, left = blockIdx.x * COLUMNS;
+extern "C" __global__ void __launch_bounds__(THREADS, 8)
+blur(const float* __restrict__ image, float* __restrict__ out, int height, int width, int rows) {
+    __shared__ __align__(16) float down[2][ROWS][THREADS + 4];
+    const int t = threadIdx.x, top = blockIdx.y * rows, bottom = min(top + rows, height);
+    const int left = blockIdx.x * COLUMNS, j = left + t - K / 2;
+    const bool inside = 0 <= j && j < width && t < COLUMNS + K - 1;
+    const float* from = image + j;
 
-    // Down one column of the image: each pixel is read once, and added to up to K sums.
-    float sums[ROWS] = {};
-    const int j = left + t - K / 2;
+    float window[ROWS + K - 1];  // a piece of one column of the image
     #pragma unroll
-    for (int r = 0; r < ROWS + K - 1; r++) {
-        const int i = top + r - K / 2;
-        const bool inside = 0 <= i && i < height && 0 <= j && j < width;
-        const float pixel = inside ? image[(size_t)i * width + j] : 0;
-        #pragma unroll
-        for (int k = 0; k < K; k++)
-            if (0 <= r - k && r - k < ROWS) sums[r - k] += column[K - 1 - k] * pixel;
+    for (int k = 0; k < ROWS + K - 1; k++) {
+        const int i = top + k - K / 2;
+        window[k] = inside && 0 <= i && i < height ? from[(size_t)i * width] : 0;
     }
-    #pragma unroll
-    for (int r = 0; r < ROWS; r++) down[r][t] = sums[r];
-    __syncthreads();  // the second pass reads the sums of other threads
-
-    // Along the rows: a thread takes four neighbours at once, and reads what they share once.
-    const bool whole = width % 4 == 0;  // then quads of the result lie at 16 bytes
-    for (int q = t; q < ROWS * QUADS; q += THREADS) {
-        const int r = q / QUADS, c = q % QUADS * 4;
-        float window[(K + 6) / 4 * 4];
+    for (int start = top, half = 0; start < bottom; start += ROWS, half = 1 - half) {
+        float next[ROWS];  // on their way while this round computes
         #pragma unroll
-        for (int k = 0; k < (K + 6) / 4; k++)
-            *(float4*)&window[4 * k] = *(const float4*)&down[r][c + 4 * k];
-        float4 sum = {0, 0, 0, 0};
+        for (int k = 0; k < ROWS; k++) {
+            const int i = start + ROWS + K - 1 - K / 2 + k;
+            next[k] = inside && i < height ? from[(size_t)i * width] : 0;
+        }
+        // Down the column: each thread has one sum for each row.
         #pragma unroll
-        for (int k = 0; k < K; k++) {
-            const float weight = row[K - 1 - k];
-            sum.x += weight * window[k];
-            sum.y += weight * window[k + 1];
-            sum.z += weight * window[k + 2];
-            sum.w += weight * window[k + 3];
+        for (int r = 0; r < ROWS; r++) {
+            float sum = 0;
+            #pragma unroll
+            for (int k = 0; k < K; k++) sum += column[k] * window[r + k];
+            down[half][r][t] = sum;
         }
-        if (top + r >= height || left + c >= width) continue;
-        float* to = out + (size_t)(top + r) * width + left + c;
-        if (whole) {
-            *(float4*)to = sum;
-        } else {
-            to[0] = sum.x;
-            if (left + c + 1 < width) to[1] = sum.y;
-            if (left + c + 2 < width) to[2] = sum.z;
-            if (left + c + 3 < width) to[3] = sum.w;
+        __syncthreads();  // one is enough, as the next round writes into the other half
+        // Along the rows: a thread takes four neighbours at once, and reads what they share once.
+        #pragma unroll
+        for (int q = t; q < ROWS * QUADS; q += THREADS) {
+            const int r = q / QUADS, c = q % QUADS * 4;
+            float near[(K + 6) / 4 * 4];
+            #pragma unroll
+            for (int k = 0; k < (K + 6) / 4; k++)
+                *(float4*)&near[4 * k] = *(const float4*)&down[half][r][c + 4 * k];
+            float4 sum = {0, 0, 0, 0};
+            #pragma unroll
+            for (int k = 0; k < K; k++) {
+                sum.x += row[k] * near[k];
+                sum.y += row[k] * near[k + 1];
+                sum.z += row[k] * near[k + 2];
+                sum.w += row[k] * near[k + 3];
+            }
+            if (start + r >= bottom || left + c >= width) continue;
+            float* to = out + (size_t)(start + r) * width + left + c;
+            if (width % 4 == 0) {
+                *(float4*)to = sum;
+            } else {
+                to[0] = sum.x;
+                if (left + c + 1 < width) to[1] = sum.y;
+                if (left + c + 2 < width) to[2] = sum.z;
+                if (left + c + 3 < width) to[3] = sum.w;
+            }
         }
+        #pragma unroll
+        for (int k = 0; k < K - 1; k++) window[k] = window[k + ROWS];
+        #pragma unroll
+        for (int k = 0; k < ROWS; k++) window[K - 1 + k] = next[k];
     }
 }
 """

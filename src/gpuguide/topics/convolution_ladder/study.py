@@ -19,7 +19,7 @@ from gpuguide.topics.grids_2d_3d.study import matrix_shape
 
 EDGE = 2048  # of the image for kernels of several sizes
 SIZES = (3, 7, 15, 31)
-ROWS, PASS_THREADS = 32, 256  # of the kernel with both passes
+PASS_THREADS, PASS_ROWS = 128, 72  # of the kernel with both passes: threads and rows of a block
 
 
 @cache
@@ -47,36 +47,41 @@ def with_weights(image, k):
 # Our own kernels --------------------------------------------------------------------------------------------
 
 
-@cache
-def columns_kernel(k):
-    """Compile the kernel for so many weights, and put them where it looks for them."""
-    compiled = raw_kernel(kernels.columns_source, "convolve", (f"-DK={k}",))
-    turned = np.outer(*vectors(k))[::-1, ::-1]
-    compiled.constant("weights", (k, k), np.float32)[...] = cp.asarray(turned.T.copy())
+def with_constants(kernel, **constants):
+    """Put arrays where a kernel looks for its constants, and return the kernel."""
+    for name, values in constants.items():
+        kernel.constant(name, values.shape, np.float32)[...] = cp.asarray(values)
     cp.cuda.get_current_stream().synchronize()
-    return compiled
+    return kernel
 
 
-def columns(image, weights, column, row, out):
-    """Keep 32 pixels a thread, 8 in each of 4 columns, in registers: CUDA C++."""
+@cache
+def quads_kernel(k):
+    """Compile the kernel for so many weights, and hand it the weights, turned."""
+    compiled = raw_kernel(kernels.quads_source, "convolve", (f"-DK={k}",))
+    return with_constants(compiled, weights=np.outer(*vectors(k))[::-1, ::-1].copy())
+
+
+def quads(image, weights, column, row, out):
+    """Keep eight pixels a thread in registers, and weights in the instructions: CUDA C++."""
     height, width = out.shape
-    blocks = -(-width // 128), -(-height // 32)
-    columns_kernel(column.size)(
-        blocks, (32, 4), (image, out, np.int32(height), np.int32(width))
-    )
+    blocks = -(-width // 128), -(-height // 16)
+    quads_kernel(column.size)(blocks, (32, 8), (image, out, np.int32(height), np.int32(width)))
 
 
 @cache
 def passes_kernel(k):
-    """Describe the kernel with both passes for so many weights along each axis."""
-    return raw_kernel(kernels.passes_source, "blur", (f"-DK={k}", f"-DROWS={ROWS}"))
+    """Compile the kernel with both passes for so many weights along each axis, and hand it the weights."""
+    compiled = raw_kernel(kernels.passes_source, "blur", (f"-DK={k}",))
+    column, row = vectors(k)
+    return with_constants(compiled, column=column[::-1].copy(), row=row[::-1].copy())
 
 
 def passes(image, weights, column, row, out):
-    """Make both passes in one kernel, with windows in registers for both: CUDA C++."""
+    """Make both passes in one kernel that marches down the image: CUDA C++."""
     (height, width), k = out.shape, column.size
-    blocks = -(-width // ((PASS_THREADS - k + 1) // 4 * 4)), -(-height // ROWS)
-    arguments = image, column, row, out, np.int32(height), np.int32(width)
+    blocks = -(-width // ((PASS_THREADS - k + 1) // 4 * 4)), -(-height // PASS_ROWS)
+    arguments = image, out, np.int32(height), np.int32(width), np.int32(PASS_ROWS)
     passes_kernel(k)(blocks, (PASS_THREADS,), arguments)
 
 
@@ -177,9 +182,9 @@ ladder = Study(
             arguments=image_and_out,
             **direct,
         ),
-        gpu(columns, "32 pixels per thread, CUDA C++", **direct),
+        gpu(quads, "weights in the instructions, CUDA C++", **direct),
         gpu(fused, "both passes in one kernel", **split),
-        gpu(passes, "both passes, windows in registers", **split),
+        gpu(passes, "both passes, marching down", **split),
     ),
     **of_images,
 )
@@ -205,7 +210,7 @@ by_kernel = Study(
         gpu(ndimage, "cupyx ndimage", allocates=True, **by_weights(all_products)),
         gpu(fft, "cupyx FFT", allocates=True, traffic=by_weights(lambda k: 0)["traffic"]),
         gpu(separable, "cupyx, two passes", allocates=True, **by_weights(two_passes, images=4)),
-        gpu(columns, "direct, CUDA C++", **by_weights(all_products)),
+        gpu(quads, "direct, CUDA C++", **by_weights(all_products)),
         gpu(passes, "both passes, CUDA C++", **by_weights(two_passes)),
     ),
     **of_images,
@@ -215,7 +220,7 @@ by_kernel = Study(
 def compile_kernels():
     """Let CuPy compile all at once what the studies will call; one by one it takes as long as they do."""
     image = cp.zeros((64, 64), np.float32)
-    jobs = [(way, k) for k in SIZES for way in (ndimage, separable, columns, passes)]
+    jobs = [(way, k) for k in SIZES for way in (ndimage, separable, quads, passes)]
     ndimage(
         image, cp.ones((3, 3), np.float32), None, None
     )  # imports, before the threads ask for them
