@@ -181,7 +181,7 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 # %%
 # It is :measured:`running[look_back, 2**28].speedup(totals_of_pieces)` as fast as the three steps, and
 # reaches :measured:`running[look_back, 2**28].share` of the speed of a copy. Threads that wait for another
-# block sleep for a microsecond at a time. If they kept asking, they would hold up those who load and store,
+# block sleep between two looks. If they kept asking, they would hold up those who load and store,
 # and the kernel would take :measured:`running[look_back_awake, 2**28].time` instead of
 # :measured:`running[look_back, 2**28].time`. :evidence:`variant look_back_awake` Where sums are not exact,
 # the last bits may differ from run to run: how far a block looks back depends on chance.
