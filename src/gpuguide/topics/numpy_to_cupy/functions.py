@@ -12,6 +12,17 @@ def standardise(table):
     return (table - np.mean(table, axis=0)) / np.std(table, axis=0)
 
 
+def standardise_by_products(table):
+    """Do the same, with sums over rows as products with a vector of ones.
+
+    >>> standardise_by_products(np.array([[1.0, 10.0], [3.0, 30.0]])).tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
+    """
+    ones = np.ones_like(table, shape=len(table))  # on the GPU if the table is
+    rest = table - ones @ table / len(table)
+    return rest / np.sqrt(ones @ (rest * rest) / len(table))
+
+
 def row_by_row(table):
     """Give each row of a table the length one, in a loop over the rows.
 

@@ -10,7 +10,12 @@ from gpuguide.machine.backends import is_device_array
 from gpuguide.machine.cpu import in_threads, thread_pool
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
-from gpuguide.topics.numpy_to_cupy.functions import at_once, row_by_row, standardise
+from gpuguide.topics.numpy_to_cupy.functions import (
+    at_once,
+    row_by_row,
+    standardise,
+    standardise_by_products,
+)
 from gpuguide.topics.numpy_to_cupy.kernels_cpu import cpu_threads
 
 COLUMNS = 100
@@ -24,6 +29,11 @@ on_the_gpu = {"arrays": "numba", "allocates": True}
 def cupy(table):
     """Hand the same function an array of CuPy's."""
     return standardise(cp.asarray(table))
+
+
+def cupy_by_products(table):
+    """Let matrix products add up, for which CuPy calls cuBLAS."""
+    return standardise_by_products(cp.asarray(table))
 
 
 def with_copies(table, out):
@@ -97,6 +107,7 @@ columns = Study(
         cpu(standardise, "NumPy, one thread", name="numpy", allocates=True),
         cpu(cpu_threads, "Numba, all CPU threads", "all"),
         end_to_end(cupy, "CuPy", **on_the_gpu),
+        end_to_end(cupy_by_products, "CuPy, sums by cuBLAS", **on_the_gpu),
         gpu(standardise, "CuPy, work on the GPU alone", name="gpu_alone", allocates=True),
         end_to_end(with_copies, "CuPy, pageable copies"),
         end_to_end(with_copies_pinned, "CuPy, pinned copies", arrays="pinned"),
