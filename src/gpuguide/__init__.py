@@ -63,8 +63,6 @@ _HOMES = {
     "keep": ("measure.session", "keep"),
     "load": ("recordings.store", "load"),
     "machine_ceilings": ("measure.session", "machine_ceilings"),
-    # The launches of studies take CuPy arrays; a page that times launches of its own wraps them once.
-    "numba_view": ("machine.backends", "numba_view"),
     "plot_decomposition": ("charts.shapes", "plot_decomposition"),
     "plot_heatmap": ("charts.shapes", "plot_heatmap"),
     "plot_rate": ("charts.lines", "plot_rate"),
