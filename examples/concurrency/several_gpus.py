@@ -8,7 +8,7 @@ What is a second GPU worth, and what changes in the code?
 # Give each GPU its part of the work, and launch on all of them before you wait for any: one loop in Python is
 # enough. Work that keeps one GPU busy for :measured:`integral[one, 2**37].time` then runs
 # :measured:`integral[two, 2**37].speedup(one)` as fast on two. Work that one GPU ends in
-# :measured:`heat[one, 2**24].time` hardly gains, and shorter calls lose.
+# :measured:`heat[one, 2**24].time` gains little or even loses, and shorter calls lose.
 #
 # .. headline:: Two GPUs pay for long work, and not for short calls
 #
