@@ -175,19 +175,17 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A topic with two modules, in a folder of its own beside those of the package."""
     folder = tmp_path / "sample"
     folder.mkdir()
-    start = "from types import SimpleNamespace\n\n\ndef made(name):\n    return SimpleNamespace(name=name)\n"
     (folder / "__init__.py").touch()
-    (folder / "study.py").write_text(f'''"""What it is about.
-
-And more."""
-from gpuguide.topics.sample.other import borrowed_study
-{start}
-def study(counts=(1, 3)): return made("one")
-def tall_study(): return made("two")
-def _hidden_study(): raise AssertionError
-def size_study(n): raise AssertionError
-''')
-    (folder / "other.py").write_text(f'"""Else."""\n{start}\ndef borrowed_study(): return made("three")\n')
+    study = """Study(
+    name="{0}", title="Add", variants=(Variant("add", max, device="cpu", clock="host"),), sizes=(1,),
+    inputs=lambda n, dtype, rng, exact: (rng.random(n),), reference=max,
+)"""
+    start = "from gpuguide.measure import Study\nfrom gpuguide.measure.plan import Variant\n\n"
+    (folder / "study.py").write_text(
+        '"""What it is about.\n\nAnd more."""\nfrom gpuguide.topics.sample.other import borrowed\n'
+        f"{start}study = {study.format('one')}\ntall = {study.format('two')}\n"
+    )
+    (folder / "other.py").write_text(f'"""Else."""\n{start}borrowed = {study.format("three")}\n')
     (folder / "kernels.py").write_text("raise AssertionError('a module without a study is not imported')\n")
     monkeypatch.setattr(topics, "__path__", [str(tmp_path)])
     yield folder
@@ -198,7 +196,7 @@ def size_study(n): raise AssertionError
 
 @pytest.mark.usefixtures("page")
 def test_a_topic_gives_the_studies_of_all_its_modules() -> None:
-    """Each once, whoever imports it; what needs an argument makes none."""
+    """Each once, whoever imports it."""
     assert sorted(catalogue.studies("sample")) == ["one", "three", "two"]
 
 

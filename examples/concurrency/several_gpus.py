@@ -8,7 +8,7 @@ What is a second GPU worth, and what changes in the code?
 # Give each GPU its part of the work, and launch on all of them before you wait for any: one loop in Python is
 # enough. Work that keeps one GPU busy for :measured:`integral[one, 2**37].time` then runs
 # :measured:`integral[two, 2**37].speedup(one)` as fast on two. Work that one GPU ends in
-# :measured:`heat[one, 2**24].time` hardly gains, and shorter calls lose.
+# :measured:`heat[one, 2**24].time` gains little or even loses, and shorter calls lose.
 #
 # .. headline:: Two GPUs pay for long work, and not for short calls
 #
@@ -69,9 +69,9 @@ for name, rates in {**used, **peers.rates()}.items():
 for name, number in {**peers.followers(), "links": peers.links()}.items():
     gg.fact(name, number, unit="1")
 gg.fact("other_array", warning, unit="text")
-integral = several_gpus.study().run()
-heat = stencil.heat_study().run()
-sums = all_reduce.sums_study().run()
+integral = several_gpus.integral.run()
+heat = stencil.heat.run()
+sums = all_reduce.sums.run()
 
 # %%
 # Choose the GPU in a ``with`` block
@@ -420,7 +420,7 @@ print("Dask: ", sum(client.gather(areas)))
 # record: The integral in one process and through Dask, and what a task costs
 from gpuguide.topics.several_gpus import workers
 
-through_dask = workers.dask_study().run()
+through_dask = workers.through_dask.run()
 for name, times in workers.costs().items():
     gg.fact(name, float(np.median(times)), unit="s", samples=times)
 

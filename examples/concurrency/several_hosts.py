@@ -108,7 +108,7 @@ import gpuguide as gg
 import numpy as np
 from gpuguide.topics.several_gpus import workers
 
-results = workers.dask_study().run()
+results = workers.through_dask.run()
 for name, seconds in workers.costs().items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 

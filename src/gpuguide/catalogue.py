@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gpuguide import topics
 from gpuguide.errors import ArgumentError, GpuGuideError, unknown
@@ -96,8 +95,8 @@ def _study_files(topic: str) -> tuple[Path, ...]:
     made = [
         path
         for path, text in texts.items()
-        # Few have these words, and only these files are worth parsing.
-        if "tudy(" in text and any(map(_is_study, ast.parse(text).body))
+        # Few have this word, and only these files are worth parsing.
+        if "Study(" in text and _names(text)
     ]
     return tuple(sorted(made, key=lambda path: path.stem != "study"))
 
@@ -108,35 +107,21 @@ def _about(topic: str) -> str:
     return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
-def _is_study(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assign):
-        return isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "Study"
-    return isinstance(node, ast.FunctionDef) and _is_study_name(node.name)
+def _names(text: str) -> list[str]:
+    """Name what a module assigns a study to; others it may import from another topic."""
+    return [
+        ast.unparse(node.targets[0])
+        for node in ast.parse(text).body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func) == "Study"
+    ]
 
 
 def _studies(topic: str) -> Iterator[Study]:
-    from gpuguide.measure.study import Study
-
     for path in _study_files(topic):
         module = import_module(f"gpuguide.topics.{topic}.{path.stem}")
-        for name, value in vars(module).items():
-            if isinstance(value, Study) and name in _assigned(path):
-                yield value
-    yield from (make() for make in _makers(topic))
-
-
-def _assigned(path: Path) -> set[str]:
-    """Names that a module gives to studies of its own; others it may import from another topic."""
-    nodes = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if _is_study(node)]
-    return {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets}
-
-
-def _makers(topic: str) -> Iterator[Callable[[], Study]]:
-    for path in _study_files(topic):
-        module = import_module(f"gpuguide.topics.{topic}.{path.stem}")
-        for name, function in vars(module).items():
-            if _makes_study(name, function, module):
-                yield function
+        yield from (getattr(module, name) for name in _names(path.read_text(encoding="utf-8")))
 
 
 def _recorded(root: Path | None) -> dict[str, tuple[Recorded, ...]]:
@@ -169,18 +154,3 @@ def _is_outdated(recording: Recording) -> bool:
         return bool(scripts and recordings.staleness(recording, scripts[0], _SOURCES))
     except GpuGuideError:
         return True  # a script that somebody is writing may not parse
-
-
-def _makes_study(name: str, function: Callable[..., Any], module: Any) -> bool:
-    return (
-        _is_study_name(name)
-        and inspect.isfunction(function)
-        # Not one that this module imports from another topic.
-        and function.__module__ == module.__name__
-        # It is called without arguments.
-        and all(each.default is not each.empty for each in inspect.signature(function).parameters.values())
-    )
-
-
-def _is_study_name(name: str) -> bool:
-    return name == "study" or (name.endswith("_study") and not name.startswith("_"))

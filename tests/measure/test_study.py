@@ -252,7 +252,7 @@ class TestReasons:
 
     def test_a_variant_has_a_largest_size(self):
         lab = Lab()
-        small = lab.cpu_variant(max_size=1000, max_size_reason="indices of 32 bits")
+        small = lab.cpu_variant(up_to=1000, because="indices of 32 bits")
         made = lab.run(study_of(small, sizes=(1000, 1001)))
         assert made.measurement("cpu", 1000).n
         assert made.measurement("cpu", 1001).reason == "indices of 32 bits"
@@ -390,6 +390,7 @@ def test_a_variants_arguments_are_checked(options, message):
     ("options", "message"),
     [
         ({"variants": (print,)}, "variants must be a sequence of at least one Variant"),
+        ({"variants": Variant("v", print)}, "variants must be a sequence of at least one Variant"),
         ({"variants": (Variant("v", print), Variant("v", max))}, "two variants are named 'v'"),
         ({"sizes": (1, 2.5)}, r"sizes must be integers of at least 1, .*; got \(1, 2.5\)"),
         ({"sizes": (4, 4)}, r"sizes must be .*; got \(4, 4\)"),
@@ -408,7 +409,7 @@ def test_a_studys_arguments_are_checked(options, message):
 
 def test_check_all_checks_every_size_twice_and_skips_what_cannot_run():
     lab = Lab(gpu=False)
-    study = study_of(lab.cpu_variant(), lab.cpu_variant("small", max_size=10), Variant("gpu", print))
+    study = study_of(lab.cpu_variant(), lab.cpu_variant("small", up_to=10), Variant("gpu", print))
     with recording_session(given_machine=lab.machine):
         report = study.check_all([0, 33])
     checked = [("cpu", 0), ("small", 0), ("cpu", 33)]

@@ -94,7 +94,7 @@ def test_the_areas_come_from_the_workers(monkeypatch: pytest.MonkeyPatch, n: int
     monkeypatch.setattr(workers, "areas_there", as_on_a_gpu)
     out = np.full(64, np.nan)
     target = SimpleNamespace(set=lambda found: np.copyto(out, found))
-    monkeypatch.setattr(workers, "cupy", lambda: SimpleNamespace(asarray=lambda array: target))
+    monkeypatch.setattr(workers, "cp", SimpleNamespace(asarray=lambda array: target))
     workers.by_dask(parts, 0.25, n, out)
     Near(areas_reference).compare(out, areas_reference(0.25, n))
 

@@ -18,7 +18,7 @@ from gpuguide_docs.pages.cells import read_cells
 from several_gpus_of_numpy import Kernel, ManyGpus
 
 PAGE = Path(__file__).parents[2] / "examples" / "concurrency" / "several_gpus.py"
-STUDIES = (several_gpus.study, stencil.heat_study, all_reduce.sums_study)
+STUDIES = (several_gpus.integral, stencil.heat, all_reduce.sums)
 
 
 @pytest.fixture
@@ -27,14 +27,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ManyGpus]
     modules = (several_gpus, stencil, all_reduce, peers)
 
     def forget() -> None:
-        for kept in (thing for module in modules for thing in vars(module).values()):
+        for kept in (thing for module in modules for thing in filter(callable, vars(module).values())):
             getattr(kept, "cache_clear", lambda: None)()
 
     def make(n: int, **options: Any) -> ManyGpus:
         forget()
         gpus = ManyGpus(n, **options)
         for module in modules:
-            monkeypatch.setattr(module, "cupy", lambda: gpus)
+            monkeypatch.setattr(module, "cp", gpus)
         monkeypatch.setattr(several_gpus, "has_gpu", lambda: True)
         monkeypatch.setattr(all_reduce, "nccl", lambda: gpus.cuda.nccl)
         monkeypatch.setattr(peers, "pinned", lambda n: np.ones(n, np.int64))
@@ -62,7 +62,7 @@ def test_the_areas_are_those_of_the_pieces(machine: Callable[..., ManyGpus], n: 
 
 def heat(cp: ManyGpus, advance: Any, n_gpus: int, n: int) -> None:
     """Let the heat flow on some GPUs, and compare with one plate."""
-    arrays = stencil.heat_study().make_inputs(n, exact=False)
+    arrays = stencil.heat.make_inputs(n, exact=False)
     out = cp.here(np.full(stencil.plate(n)[0], np.nan, np.float32))
     stencil.heat_on(n_gpus, advance, *map(cp.here, arrays), out)
     several_gpus.Near(stencil.heat_reference).compare(np.array(out), stencil.heat_reference(*arrays))
@@ -101,7 +101,7 @@ def test_every_gpu_gets_the_sum(
     machine: Callable[..., ManyGpus], way: Callable[..., None], n_gpus: int, n: int, seed: int
 ) -> None:
     cp = machine(n_gpus, seed=seed)
-    (x,) = all_reduce.sums_study().make_inputs(n, exact=True)
+    (x,) = all_reduce.sums.make_inputs(n, exact=True)
     sums = spread(way, n_gpus, cp.here(x), cp.here(np.full(n, np.nan, np.float32)))
     assert len(sums) == n_gpus
     assert all((total == all_reduce.sum_of_all(n_gpus, x)).all() for total in sums)
@@ -124,9 +124,8 @@ def test_fewer_gpus_than_asked_for(machine: Callable[..., ManyGpus]) -> None:
     machine(1)
     with pytest.raises(NoGpuError, match=r"needs 2 GPUs, .* sees 1.*nvidia-smi.*CUDA_VISIBLE_DEVICES"):
         several_gpus.shared(2, 0.0, 64, np.zeros(64))
-    for study in (make() for make in STUDIES):
-        for variant in study.variants:
-            assert ("needs 2 GPUs" in variant.max_size_reason) == (variant.name != "one")
+    for variant in (variant for study in STUDIES for variant in study.variants):
+        assert ("needs 2 GPUs" in variant.why_missing()) == (variant.name != "one")
 
 
 def test_without_nccl_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

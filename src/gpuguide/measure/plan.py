@@ -7,7 +7,7 @@ import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +16,6 @@ from gpuguide.errors import ArgumentError, MismatchError, unknown
 from gpuguide.machine.backends import RawKernel, current_stream, numba
 from gpuguide.machine.device import DeviceInfo
 from gpuguide.measure.buffers import blocks, first_difference
-from gpuguide.measure.edited import Kernels, exchanged
 from gpuguide.measure.reference import Tolerance
 from gpuguide.results.description import StudyDescription
 from gpuguide.results.records import Traffic, VariantInfo, Work
@@ -74,9 +73,9 @@ class Variant:
         Whether Numba's simulator can run it.
     batchable : bool
         Whether several calls may follow one another within a sample.
-    max_size : int, optional
-        Largest size that it runs at; for larger ones, a row says `max_size_reason`.
-    max_size_reason : str
+    up_to : int, optional
+        Largest size that it runs at; for larger ones, a row says `because`.
+    because : str
         Why; by default, to keep the run short.
     missing : str or callable
         Why it cannot run here, such as a library that is not installed; ``""`` if it can.
@@ -119,8 +118,8 @@ class Variant:
     allocates: bool = False
     simulatable: bool = True
     batchable: bool = True
-    max_size: int | None = None
-    max_size_reason: str = ""
+    up_to: int | None = None
+    because: str = ""
     missing: str | Callable[[], str] = ""
     note: str = ""
     output: Callable[[int, np.dtype[Any]], tuple[Any, Any]] | None = None
@@ -258,35 +257,14 @@ def cpu(call: Any, label: str, threads: int | str = 1, **options: Any) -> Varian
 
 
 def _variant(call: Any, label: str, options: dict[str, Any], **fixed: Any) -> Variant:
-    """Name a variant after its function; `up_to` and `because` are the largest size and why."""
+    """Name a variant after its function."""
     given = fixed | options
-    if "up_to" in given:
-        given["max_size"] = given.pop("up_to")
-    if "because" in given:
-        given["max_size_reason"] = given.pop("because")
     return Variant(given.pop("name", None) or _own_name(call), call, label, **given)
 
 
 def _own_name(call: Any) -> str:
     inner = _innermost(call)
     return str(getattr(inner, "__name__", None) or getattr(inner, "name", ""))
-
-
-def kernel_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
-    """Return a variant that launches a Numba kernel on views made once, timed by the GPU's clock."""
-    return Variant(name, call, label=label, **{"arrays": "numba", **options})
-
-
-def end_to_end_variant(name: str, call: Callable[..., Any], label: str = "", **options: Any) -> Variant:
-    """Return a variant that takes host arrays to the GPU, timed from the call until the result is back."""
-    return Variant(name, call, label=label, clock="end_to_end", simulatable=False, **options)
-
-
-def cpu_variant(
-    name: str, call: Callable[..., Any], label: str = "", threads: int = 1, **options: Any
-) -> Variant:
-    """Return a variant on the CPU, timed by the host's clock."""
-    return Variant(name, call, label=label, device="cpu", clock="host", threads=threads, **options)
 
 
 def per_element(
@@ -299,10 +277,6 @@ def per_element(
         return Traffic(int(reads * n_bytes), int(writes * n_bytes), int(flops * n), unit)
 
     return traffic
-
-
-# Under the name that topics of the former form know it by.
-streaming_traffic = per_element
 
 
 def one_of(where: str, name: str, value: object, allowed: tuple[str, ...]) -> None:
@@ -389,16 +363,20 @@ class Plan:
     in_place: bool = False
     small: tuple[int, ...] = (0, 1, 257)
     answer: Callable[..., Any] | None = None
-    # Not kept: it only changes the variants' calls.
-    kernels: InitVar[Kernels] = None
 
-    def __post_init__(self, kernels: Kernels) -> None:
-        """Check the arguments, and replace the variants' kernels if others were given."""
+    def __post_init__(self) -> None:
+        """Check the arguments, and fill in what the variants leave to the study."""
         if not isinstance(self.name, str) or not self.name.isidentifier():
             raise ArgumentError(f"Study: name must be an identifier; got {self.name!r}.")
         where = f"Study {self.name!r}"
-        given = _variants(where, self.variants, kernels)
-        object.__setattr__(self, "variants", tuple(map(self._completed, given)))
+        given = self.variants if isinstance(self.variants, Sequence) else ()
+        if not given or not all(isinstance(variant, Variant) for variant in given):
+            raise ArgumentError(
+                f"{where}: variants must be a sequence of at least one Variant; got {self.variants!r}."
+            )
+        if repeated := [name for name in self.names if self.names.count(name) > 1]:
+            raise ArgumentError(f"{where}: two variants are named {repeated[0]!r}; names must differ.")
+        object.__setattr__(self, "variants", tuple(map(self._completed, self.variants)))
         object.__setattr__(self, "sizes", check_sizes(where, self.sizes))
         one_of(where, "cache", self.cache, _CACHES)
         if (self.reference is None) == (self.check is None):
@@ -423,9 +401,9 @@ class Plan:
             left["mutates"] = self.in_place and not variant.allocates
         if variant.traffic is None and variant.clock != "end_to_end":
             left["traffic"] = self.traffic
-        if variant.max_size and not variant.max_size_reason:
-            size = format_size(variant.max_size)
-            left["max_size_reason"] = f"left out above {size} {self.size_name} to keep the run short"
+        if variant.up_to is not None and not variant.because:
+            size = format_size(variant.up_to)
+            left["because"] = f"left out above {size} {self.size_name} to keep the run short"
         return replace(variant, **left)
 
     @property
@@ -509,22 +487,6 @@ def check_sizes(where: str, sizes: Iterable[int], least: int = 1) -> tuple[int, 
             f"got {sizes!r}."
         )
     return tuple(map(int, listed))
-
-
-def _variants(where: str, variants: Sequence[Variant], kernels: Kernels) -> tuple[Variant, ...]:
-    given = tuple(variants) if isinstance(variants, Sequence) else ()
-    if not given or not all(isinstance(variant, Variant) for variant in given):
-        raise ArgumentError(
-            f"{where}: variants must be a sequence of at least one Variant; got {variants!r}."
-        )
-    names = [variant.name for variant in given]
-    for name in names:
-        if names.count(name) > 1:
-            raise ArgumentError(f"{where}: two variants are named {name!r}; names must differ.")
-    if kernels is None:
-        return given
-    calls = exchanged([variant.call for variant in given], kernels)
-    return tuple(replace(variant, call=call) for variant, call in zip(given, calls, strict=True))
 
 
 def _is_constant(x: np.ndarray[Any, Any]) -> bool:

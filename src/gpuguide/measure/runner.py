@@ -112,8 +112,8 @@ class Runner:
         """Say why a variant cannot run at a size, or nothing."""
         if variant.needs_gpu and self.session.machine.gpu is None:
             return "no GPU on this machine"
-        if variant.max_size is not None and size > variant.max_size:
-            return variant.max_size_reason or f"not made for sizes above {variant.max_size:,}"
+        if variant.up_to is not None and size > variant.up_to:
+            return variant.because
         return variant.why_missing() or ("" if variant.needs_gpu else self._why_too_slow(variant, size))
 
     def _why_too_slow(self, variant: Variant, size: int) -> str:

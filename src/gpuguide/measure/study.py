@@ -91,15 +91,11 @@ class Study(Plan):
         Sizes at which the tests check the variants in Numba's simulator.
     answer : callable, optional
         With `check`, a function that computes a right answer, which the tests spoil.
-    kernels : mapping of str to callable, optional
-        Name -> kernel or launcher; the variants use it instead of their own one with that name.
 
     Raises
     ------
     ArgumentError
         An argument does not fit; the message says which one, what was expected and what was given.
-    UnknownNameError
-        No variant uses a kernel of that name; the message lists the nearest.
 
     Examples
     --------
@@ -145,7 +141,6 @@ class Study(Plan):
             raise ArgumentError(
                 f"Study {self.name!r} has a variant {name!r}; give yours another name, such as 'mine'."
             )
-        # `kernels` is not passed on: the variants of this study use them already.
         return replace(self, variants=(*self.variants, Variant(name, call, **options)))
 
     def run(
@@ -221,7 +216,7 @@ class Study(Plan):
         for size in chosen:
             for kind in ("exact", "random"):
                 trial = Trial(self, size, kind, machine.spaces, machine.gpu, seed=seed, host=machine.host)
-                within = [v for v in able if v.max_size is None or size <= v.max_size]
+                within = [v for v in able if v.up_to is None or size <= v.up_to]
                 results += [trial.check(variant) for variant in within]
         return CheckReport(tuple(results), {name: reason for name, reason in reasons.items() if reason})
 

@@ -84,7 +84,7 @@ def _filled(study: Study, results: Results) -> Results:
     cells: list[Measurement] = []
     for size in study.sizes:
         for rank, variant in enumerate(study.variants, start=1):
-            if variant.max_size is None or size <= variant.max_size:
+            if variant.up_to is None or size <= variant.up_to:
                 known = taken.get((variant.name, size))
                 cells += [known] if known else _invented(study, variant, size, rank)
     return replace(

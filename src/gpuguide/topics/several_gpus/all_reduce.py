@@ -5,11 +5,9 @@ from functools import cache, partial
 import numpy as np
 
 from gpuguide.errors import BackendError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import array_module, cupy
-from gpuguide.measure.random_inputs import whole_numbers
-from gpuguide.measure.study import Study
-from gpuguide.topics.several_gpus.study import lacking, on_gpus, some, unavailable
+from gpuguide.machine.backends import array_module
+from gpuguide.measure import Study, cp, whole_numbers
+from gpuguide.topics.several_gpus.study import needs_two, on_gpus, some, unavailable
 
 
 def nccl():
@@ -41,9 +39,9 @@ def numbers(xp, n, g):
 @cache
 def numbers_of(g, n):
     """Make the numbers of a GPU in its own memory; once, for the sum alone is timed."""
-    device = cupy().cuda.Device(g)
+    device = cp.cuda.Device(g)
     with device:
-        own = numbers(cupy(), n, g)
+        own = numbers(cp, n, g)
         device.synchronize()
     return own
 
@@ -63,7 +61,6 @@ def by_nccl(arrays):
 def by_copies(arrays):
     """Fetch the arrays of the other GPUs to the first, add them up there, and send the sum to all."""
     (first, own, total), *others = arrays
-    cp = cupy()
     with first.device, first.stream as stream:
         cp.copyto(total, own)
         arrived = cp.empty(own.size, np.float32)
@@ -76,10 +73,9 @@ def by_copies(arrays):
 
 def summed(way, n_gpus, x, out):
     """Add up an array of each GPU for all of them, and wait until they have the sum."""
-    launch.check(x=x, out=out, ndim=1, dtype="float32")
     if not len(x):
         return
-    gpus, cp = some(n_gpus), cupy()
+    gpus = some(n_gpus)
     # The streams know nothing of what happens in the current one.
     cp.cuda.get_current_stream().synchronize()
     arrays = [(gpus[0], cp.asarray(x), cp.asarray(out))]
@@ -92,30 +88,36 @@ def summed(way, n_gpus, x, out):
 
 
 def sum_of_all(n_gpus, x):
-    """Add to the array of GPU 0 what the others have.
-
-    >>> sum_of_all(2, np.arange(3, dtype=np.float32)).tolist()  # GPU 1 has 1, 2 and 3
-    [1.0, 3.0, 5.0]
-    """
+    """Add to the array of GPU 0 what the others have."""
     return x + sum(numbers(array_module(x), x.size, g) for g in range(1, n_gpus))
 
 
-def sums_study(kernels=None):
-    """Describe the sum of two arrays, one on each of two GPUs."""
-    calls = (
-        ("nccl", partial(summed, by_nccl, 2), "NCCL", lacking(2) or unavailable(nccl)),
-        ("copies", partial(summed, by_copies, 2), "copies to GPU 0 and back", lacking(2)),
-    )
-    work = {"bus_bytes": lambda n: 4 * n}  # as NCCL's own tests count them, of two GPUs
-    return Study(
-        name="sums",
-        title="The sum of two arrays, one on each GPU, for both",
-        variants=tuple(on_gpus(*call, work=work) for call in calls),
-        sizes=tuple(2**exponent for exponent in (10, 14, 18, 22, 26, 28)),
-        inputs=lambda n, dtype, rng, exact: (whole_numbers(rng, n, 1000, dtype),),
-        reference=partial(sum_of_all, 2),
-        equal=True,
-        input_note="whole numbers below 1000",
-        baseline="copies",
-        kernels=kernels,
-    )
+# As NCCL's own tests count them, of two GPUs.
+on_bus = {"bus_bytes": lambda n: 4 * n}
+sums = Study(
+    name="sums",
+    title="The sum of two arrays, one on each GPU, for both",
+    sizes=tuple(2**exponent for exponent in (10, 14, 18, 22, 26, 28)),
+    inputs=lambda n, dtype, rng, exact: (whole_numbers(rng, n, 1000, dtype),),
+    input_note="whole numbers below 1000",
+    reference=partial(sum_of_all, 2),
+    equal=True,
+    baseline="copies",
+    variants=(
+        on_gpus(
+            "nccl",
+            partial(summed, by_nccl, 2),
+            "NCCL",
+            lambda: needs_two() or unavailable(nccl),
+            work=on_bus,
+        ),
+        on_gpus(
+            "copies",
+            partial(summed, by_copies, 2),
+            "copies to GPU 0 and back",
+            needs_two,
+            work=on_bus,
+        ),
+    ),
+    small=(),
+)

@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from gpuguide.errors import MismatchError
-from gpuguide.machine.backends import cupy, numba_cuda, nvml
+from gpuguide.machine.backends import numba_cuda, nvml
+from gpuguide.measure import cp
 from gpuguide.topics.several_gpus.study import some
 
 N_BYTES = 2**30  # long enough that the calls of Python, some 10 us, do not count
@@ -16,7 +17,7 @@ N_SAMPLES = 5
 
 def rates(n_bytes=N_BYTES):
     """Time copies of GPU 0's array to GPU 1, in bytes per second; `within` stays on GPU 0."""
-    cp, gpus, n = cupy(), some(2), n_bytes // 8
+    gpus, n = some(2), n_bytes // 8
     xs, outs = [], []
     for gpu in gpus:
         with gpu.device:
@@ -70,7 +71,7 @@ def pinned(n):
 
 def seconds(*calls):
     """Time calls that begin together, each in the stream of its GPU, by events of the first GPU."""
-    cp, first = cupy(), calls[0][0]
+    first = calls[0][0]
     with first.device:
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         begin.record(first.stream)
@@ -90,7 +91,7 @@ def seconds(*calls):
 def check(out, gpu, source, factor=1):
     """Compare with the numbers that the array of GPU `source` holds, times a factor, and clear it."""
     with gpu.device:
-        numbers = cupy().arange(source, source + out.size, dtype=np.int64)
+        numbers = cp.arange(source, source + out.size, dtype=np.int64)
         wrong = int((out != numbers * factor).sum())
         out.fill(0)
         gpu.device.synchronize()
@@ -102,7 +103,7 @@ def check(out, gpu, source, factor=1):
 
 def using(n_bytes=N_BYTES):
     """Double GPU 0's array on GPU 0 and on GPU 1: bytes of the array per second, and CuPy's warning."""
-    cp, gpus, used = cupy(), some(2), {}
+    gpus, used = some(2), {}
     with gpus[0].device:
         x = cp.arange(n_bytes // 8, dtype=np.int64)
         gpus[0].device.synchronize()
@@ -118,7 +119,7 @@ def using(n_bytes=N_BYTES):
 
 def followers():
     """Ask CuPy and Numba on which GPU each is while the other one has been sent to GPU 1."""
-    cp, cuda = cupy(), numba_cuda()
+    cuda = numba_cuda()
     with cuda.gpus[0]:  # Numba then has a current device, as after its first launch
         pass
     with cuda.gpus[1]:
@@ -131,7 +132,7 @@ def followers():
 def links():
     """Count the NVLinks of GPU 0 that are up."""
     library, up = nvml(), 0
-    handle = library.nvmlDeviceGetHandleByPciBusId(cupy().cuda.Device(0).pci_bus_id)
+    handle = library.nvmlDeviceGetHandleByPciBusId(cp.cuda.Device(0).pci_bus_id)
     with suppress(library.NVMLError):  # there is no such link
         for link in range(library.NVML_NVLINK_MAX_LINKS):
             up += library.nvmlDeviceGetNvLinkState(handle, link)
@@ -140,16 +141,16 @@ def links():
 
 def peer_access(n_gpus, *, allowed=True):
     """Let the kernels and copies of each GPU reach the memory of the GPUs beside it, or forbid it."""
-    runtime = cupy().cuda.runtime
+    runtime = cp.cuda.runtime
     change = runtime.deviceEnablePeerAccess if allowed else runtime.deviceDisablePeerAccess
     for g in range(1, n_gpus):
         for here, there in ((g - 1, g), (g, g - 1)):
             # It may be so already: CuPy allows it, too, before it copies.
-            with cupy().cuda.Device(here), suppress(runtime.CUDARuntimeError):
+            with cp.cuda.Device(here), suppress(runtime.CUDARuntimeError):
                 change(there)
 
 
 def no_access():
     """Say that GPU 0 and GPU 1 cannot read each other's memory; nothing where they can."""
-    can = cupy().cuda.runtime.deviceCanAccessPeer
+    can = cp.cuda.runtime.deviceCanAccessPeer
     return "" if can(0, 1) and can(1, 0) else "GPU 0 and GPU 1 cannot read each other's memory"

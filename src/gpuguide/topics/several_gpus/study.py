@@ -6,10 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from gpuguide.errors import BackendError, MismatchError, NoGpuError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy, has_gpu
-from gpuguide.measure.plan import end_to_end_variant
-from gpuguide.measure.study import Study
+from gpuguide.machine.backends import has_gpu
+from gpuguide.measure import Study, cp, end_to_end
 from gpuguide.topics.several_gpus.kernels import INTEGRATE_SOURCE
 
 PIECES = 64  # each on one GPU; their areas are compared
@@ -18,7 +16,7 @@ SLICES = 2**16  # of a piece at most, with a thread for each: four million in al
 
 def count():
     """Count the GPUs that this process sees; 0 without one."""
-    return int(cupy().cuda.runtime.getDeviceCount()) if has_gpu() else 0
+    return int(cp.cuda.runtime.getDeviceCount()) if has_gpu() else 0
 
 
 def lacking(n):
@@ -47,9 +45,9 @@ def some(n):
 
 @cache
 def _gpu(number):
-    device = cupy().cuda.Device(number)
+    device = cp.cuda.Device(number)
     with device:
-        stream = cupy().cuda.Stream(non_blocking=True)
+        stream = cp.cuda.Stream(non_blocking=True)
     return SimpleNamespace(number=number, device=device, stream=stream)
 
 
@@ -60,26 +58,25 @@ def cut(n, gpus):
 
 def gather(parts, out):
     """Bring the parts of a result to the current GPU, when each GPU has made its own."""
-    out = cupy().asarray(out)
+    out = cp.asarray(out)
     for (gpu, begin, end), part in parts:
         gpu.stream.synchronize()
         out[begin:end] = part.copy()
 
 
 def on_gpus(name, call, label, missing="", **options):
-    """Describe a call on some GPUs; where these are missing, its rows say so and nothing is timed."""
-    # No size of a study is as small.
-    there = {"max_size": 1, "max_size_reason": missing} if missing else {}
-    options = {"arrays": "numba", "note": f"{label}.", **there, **options}
-    return end_to_end_variant(name, call, label, **options)
+    """Return a call on some GPUs; where these are missing, its rows say so and nothing is timed."""
+    note = f"{label}."
+    return end_to_end(
+        call, label, name=name, arrays="numba", note=note, missing=missing, **options
+    )
+
+
+needs_two = partial(lacking, 2)
 
 
 def plan(n):
-    """Return how many slices a piece has, and how many points a slice has.
-
-    >>> plan(2**37), plan(2**24), plan(100)
-    ((65536, 32768), (65536, 4), (1, 1))
-    """
+    """Return how many slices a piece has, and how many points a slice has."""
     slices = min(max(1, n // PIECES), SLICES)
     return slices, max(1, n // PIECES // slices)
 
@@ -87,7 +84,7 @@ def plan(n):
 @cache
 def integrate_kernel(source):
     """Make the kernel of a source: the area of the slice that begins at `left`."""
-    return cupy().ElementwiseKernel(
+    return cp.ElementwiseKernel(
         "float64 left, int64 points, float64 step", "float64 area", source, "integrate"
     )
 
@@ -96,14 +93,13 @@ def areas_of(begin, end, first, n, source):
     """Integrate 4 / (1 + x^2) over some pieces of length 1 / 64, on the current GPU."""
     slices, points = plan(n)
     width = 1 / PIECES / slices
-    left = first + cupy().arange(begin * slices, end * slices) * width
+    left = first + cp.arange(begin * slices, end * slices) * width
     areas = integrate_kernel(source)(left, points, width / points)
     return areas.reshape(end - begin, slices).sum(axis=1)
 
 
 def shared(n_gpus, first, n, out):
     """Share the pieces out among the first GPUs, and launch on all of them before waiting for any."""
-    launch.check(out=out, shape=(PIECES,), dtype="float64")
     parts = []
     for gpu, begin, end in cut(PIECES, some(n_gpus)) if n else ():
         with gpu.device, gpu.stream:
@@ -146,27 +142,28 @@ def areas_reference(first, n):
     return 4 * np.arctan(1 / PIECES / (1 + left * (left + 1 / PIECES))), rule + rounding
 
 
-def integral_of(name, title, calls, sizes, kernels=None):
-    """Describe a study of the integral; the first variant is the one that others are compared with."""
-    return Study(
-        name=name,
-        title=title,
-        variants=tuple(on_gpus(*call) for call in calls),
-        sizes=sizes,
-        inputs=lambda n, dtype, rng, exact: (0.0 if exact else float(rng.random()), n),
-        check=Near(areas_reference),
-        output=lambda n, dtype: ((PIECES,), np.float64),
-        dtype="float64",
-        size_name="points",
-        input_note="where the first piece begins, at random; all else is made on the GPUs",
-        baseline=calls[0][0],
-        kernels=kernels,
-    )
+def of_areas():
+    """Return what the studies of the integral share."""
+    return {
+        "inputs": lambda n, dtype, rng, exact: (0.0 if exact else float(rng.random()), n),
+        "input_note": "where the first piece begins, at random; all else is made on the GPUs",
+        "check": Near(areas_reference),
+        "answer": lambda first, n: areas_reference(first, n)[0],
+        "output": lambda n, dtype: ((PIECES,), np.float64),
+        "dtype": "float64",
+        "size_name": "points",
+        "small": (),
+    }
 
 
-def study(kernels=None):
-    """Describe the integral on one GPU and on two."""
-    one = "one", partial(shared, 1), "1 GPU"
-    two = "two", partial(shared, 2), "2 GPUs", lacking(2)
-    title = "An integral, its pieces shared out among GPUs"
-    return integral_of("integral", title, [one, two], (2**24, 2**37), kernels)
+integral = Study(
+    name="integral",
+    title="An integral, its pieces shared out among GPUs",
+    sizes=(2**24, 2**37),
+    baseline="one",
+    variants=(
+        on_gpus("one", partial(shared, 1), "1 GPU"),
+        on_gpus("two", partial(shared, 2), "2 GPUs", needs_two),
+    ),
+    **of_areas(),
+)

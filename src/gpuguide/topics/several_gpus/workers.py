@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 
 from gpuguide.errors import BackendError, MismatchError
-from gpuguide.machine import launch
-from gpuguide.machine.backends import cupy
+from gpuguide.measure import Study, cp
 from gpuguide.measure.session import current
 from gpuguide.measure.timing import end_to_end_timer
 from gpuguide.measure.turns import gpu_clock, in_turns
@@ -15,7 +14,8 @@ from gpuguide.topics.several_gpus.study import (
     PIECES,
     areas_of,
     count,
-    integral_of,
+    of_areas,
+    on_gpus,
     shared,
     unavailable,
 )
@@ -48,7 +48,6 @@ def areas_there(numbers, first, n, source):
 
 def by_dask(parts_per_worker, first, n, out):
     """Cut the pieces into blocks of a Dask array, and let the workers integrate them."""
-    launch.check(out=out, shape=(PIECES,), dtype="float64")
     if not n:
         return
     import dask.array as da
@@ -57,7 +56,7 @@ def by_dask(parts_per_worker, first, n, out):
     areas = da.arange(PIECES, chunks=max(1, PIECES // n_parts)).map_blocks(
         areas_there, first, n, INTEGRATE_SOURCE, dtype=float, meta=np.empty(0)
     )
-    cupy().asarray(out).set(client().compute(areas).result(timeout=TIME_LIMIT_S))
+    cp.asarray(out).set(client().compute(areas).result(timeout=TIME_LIMIT_S))
 
 
 def in_one_process(first, n, out):
@@ -65,16 +64,19 @@ def in_one_process(first, n, out):
     shared(max(1, count()), first, n, out)
 
 
-def dask_study(kernels=None):
-    """Describe the integral in one process, and through Dask with one task per worker and with sixteen."""
-    missing = unavailable(client)
-    calls = [
-        ("in_one_process", in_one_process, "one process"),
-        ("dask", partial(by_dask, 1), "Dask, one task per worker", missing),
-        ("dask_16", partial(by_dask, 16), "Dask, 16 tasks per worker", missing),
-    ]
-    title = "The integral in one process, and through Dask"
-    return integral_of("workers", title, calls, (2**24, 2**35), kernels)
+without_client = partial(unavailable, client)
+through_dask = Study(
+    name="workers",
+    title="The integral in one process, and through Dask",
+    sizes=(2**24, 2**35),
+    baseline="in_one_process",
+    variants=(
+        on_gpus("in_one_process", in_one_process, "one process"),
+        on_gpus("dask", partial(by_dask, 1), "Dask, one task per worker", without_client),
+        on_gpus("dask_16", partial(by_dask, 16), "Dask, 16 tasks per worker", without_client),
+    ),
+    **of_areas(),
+)
 
 
 def costs(n_turns=5):

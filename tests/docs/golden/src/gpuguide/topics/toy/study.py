@@ -33,7 +33,7 @@ def inputs(n, dtype, rng, exact):
     return (rng.random(n, dtype=dtype),)
 
 
-def study(kernels=None):
+def study():
     """Four ways to add."""
     common = {"device": "cpu", "clock": "host", "arrays": "host", "traffic": sum_traffic}
     return Study(
@@ -42,7 +42,7 @@ def study(kernels=None):
         variants=(
             Variant("numpy", sum_numpy, **common),
             Variant("dot", dot, **common),
-            Variant("slow", slow, max_size=256, **common),
+            Variant("slow", slow, up_to=256, **common),
             Variant("halves", halves, work={"additions": lambda n: n - 1}, **common),
         ),
         sizes=(256, 65536),
@@ -51,5 +51,4 @@ def study(kernels=None):
         output=lambda n, dtype: ((1,), dtype),
         dtype="float64",
         baseline="numpy",
-        kernels=kernels,
     )
