@@ -209,6 +209,7 @@ time | The first call needs 0.41 s.
 time | It is done in 12 seconds.
 time | It needs five seconds to run.
 time | This may take half a second.
+time | It takes a second to start.
 time | A few runs later it took twenty-three milliseconds.
 time | The build lasts about a minute.
 speed-up | On this machine the sort is twice as fast.
@@ -248,6 +249,7 @@ Sizes run from 10^3 to 10^9. Two copies, one kernel, one copy back.
 The 95 % interval of the median is shown.
 A 95% confidence interval comes from order statistics.
 The second run is faster than the first.
+Add them up in a second launch.
 On 8 February 2022 the workshop was held.
 Half of the threads do nothing. Most of the time goes into copies.
 Multiply by a factor that the launcher works out. The factor is the size of the block.

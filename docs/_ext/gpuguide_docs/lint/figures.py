@@ -38,6 +38,8 @@ _ABOUT = rf"(?:about\s+|over\s+)?(?:{_DIGITS}|{_WORD})\b"
 _THAN = r"(?=\s*(?:over|against|what|better|cheaper|shorter|longer|more\sthan|less))"
 # "10 times" is a speed-up where the clause ends; in "10 times a day" it is a count.
 _STOP = r"(?=\s*(?:[.,;:)]|$|with|over|against|what|better|cheaper|shorter|longer|more\sthan|less))"
+# "A second launch" is no time, "a second later" and "a second to start" are.
+_ORDINAL = r"\ba\ssecond\s(?!(?:to|for|or|and|later|each|on|in|at|of|than|per|when|is|was)\b)\w"
 _COUNT = rf"(?:{_SMALL}|{_UNITS_OF_TEN}|{_TENS}|hundreds?|thousands?)"
 
 # (?-i:...) holds units in which capitals matter: mW is not MW.
@@ -60,7 +62,7 @@ _TABLE = (
     ("fraction", rf"\b{_FRACTION}\s+(?:of\s+)?(?:its|the|that|this|a|as)\s+(?:\w+\s+)?{_MEASURED}\b"),
     ("fraction", rf"\b{_FRACTION}\s+(?:as\s+)(?:fast|slow|long)\b"),
     ("time", rf"{_DIGITS}{_GAP}(?-i:{_TIME})\b(?!\s*-)"),
-    ("time", rf"\b(?:{_WORD}){_GAP}(?:(?:nano|micro|milli)?seconds?|minutes?|hours?)\b"),
+    ("time", rf"(?!{_ORDINAL})\b(?:{_WORD}){_GAP}(?:(?:nano|micro|milli)?seconds?|minutes?|hours?)\b"),
 )
 
 # (what it is, how it is recognised), tried in this order on each line.

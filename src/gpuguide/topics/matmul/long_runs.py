@@ -35,7 +35,7 @@ KINDS = {
 
 
 def long_run(clock, call, work):
-    """Call for a second after a rest; return the rates of its parts, and the clock in its second half."""
+    """Call again and again after a rest; return the rates of its parts, and the clock in its second half."""
     call()
     begin = clock.record()
     for _ in range(4):

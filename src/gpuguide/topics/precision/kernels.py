@@ -110,7 +110,7 @@ def add_up(sums, out):
 
 @cuda.jit
 def thousand_steps(x, out):
-    """Each thread multiplies and adds 1024 times, in the type of the array."""
+    """Each thread makes 1024 products and sums, in the type of the array."""
     i = cuda.grid(1)
     if i < x.size:
         c = x[i]
