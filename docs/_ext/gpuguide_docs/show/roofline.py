@@ -183,12 +183,13 @@ class _Chart:
         for point in self.points:
             title, address = links[point.key[0]]
             share = f"{point.share} of its limit" if point.share else "partly in the L2 cache"
-            about = f"{title}: {point.label}, {point.size}; {point.intensity:.2g} FLOP/byte"
+            intensity = format_quantity(point.intensity, "1")
+            about = f"{title}: {point.label}, {point.size}; {intensity} FLOP/byte; {point.shown}; {share}"
             x, y = self.x(point.intensity), self.y(point.rate)
             # Words of other points keep away from it, and its own begin beside it.
             self.taken.append((x - 5, y - 5, x + 5, y + 5))
             link = f'<a href="{escape(address)}" class="{point.look}" tabindex="-1">'
-            words = f"<title>{escape(f'{about}; {point.shown}; {share}')}</title>"
+            words = f"<title>{escape(about)}</title>"
             self.parts.append(f"{link}{words}{_mark(point.unit, x, y)}</a>")
 
     def svg(self) -> str:
@@ -317,7 +318,7 @@ class RooflineDirective(SphinxDirective):
             page = pages[point.key[0]]
             words = f"{page.title.partition(':')[0]}: {point.label}"
             link = link_to(self.env.docname, "doc", f"/{page.docname}", words)
-            cells = (point.size, f"{point.intensity:.2g}", point.shown, point.share or "in L2")
+            cells = (point.size, format_quantity(point.intensity, "1"), point.shown, point.share or "in L2")
             body += _row([link, *map(nodes.Text, cells)])
         group += body
         return nodes.table("", group)
