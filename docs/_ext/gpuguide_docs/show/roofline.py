@@ -19,7 +19,7 @@ from gpuguide.results.ceilings import Ceilings, in_l2
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.drawn import choices_box
-from gpuguide_docs.show.numbers import NOT_MEASURED, processor_of
+from gpuguide_docs.show.numbers import NOT_MEASURED, short_name_of
 from gpuguide_docs.show.site import link_to, site_of
 
 if TYPE_CHECKING:
@@ -162,21 +162,23 @@ class _Chart:
         first, knee = 10 ** self.xs[0], self.most / self.memory
         slope = f"M{self.left} {self.y(self.memory * first):.1f}L{self.x(knee):.1f} {self.y(self.most):.1f}"
         self.parts.append(f'<path class="gg-limit" d="{slope}"/>')
-        middle = math.sqrt(first * knee)
         words = f"memory: {format_quantity(self.memory, 'B/s')}"
-        self.write(self.x(middle) - 8, self.y(self.memory * middle), words, "end", quiet=True)
-        for at, (limit, _) in enumerate(self.limits):
+        for part in (0.5, 0.7, 0.9):
+            at = first * (knee / first) ** part
+            if self.write(self.x(at) - 8, self.y(self.memory * at), words, "end", quiet=True):
+                break
+        for number, (limit, _) in enumerate(self.limits):
             y = self.y(limit)
             self.parts.append(
                 f'<path class="gg-limit" d="M{self.x(limit / self.memory):.1f} {y:.1f}H{self.right}"/>'
             )
-            if at and limit < _SAME_LINE * self.limits[at - 1][0]:
+            if number and limit < _SAME_LINE * self.limits[number - 1][0]:
                 continue
-            near = [item for item in self.limits[at:] if item[0] < _SAME_LINE * limit]
+            near = [item for item in self.limits[number:] if item[0] < _SAME_LINE * limit]
             units = ", ".join(_UNITS[unit] for _, unit in reversed(near))
             words = f"{units}: {'up to ' * (len(near) > 1)}{format_quantity(near[-1][0], 'FLOP/s')}"
             # Above its line, but the lowest, to which the next one may be close.
-            self.write(self.right, y - 5 if at else y + self.size + 2, words, "end", quiet=True)
+            self.write(self.right, y - 5 if number else y + self.size + 2, words, "end", quiet=True)
 
     def draw_points(self, links: Mapping[str, tuple[str, str]]) -> None:
         """Draw each point as a link to its page."""
@@ -278,7 +280,7 @@ class RooflineDirective(SphinxDirective):
                 svgs = (chart(points, ceilings, labels, links, narrow=narrow) for narrow in (False, True))
                 legend = nodes.paragraph("", _LEGEND, classes=["gg-byline"])
                 parts: list[nodes.Node] = [*(roofline_node("", svg=svg) for svg in svgs), legend]
-                names.append([processor_of(recordings[0])])
+                names.append([short_name_of(recordings[0])])
                 table = fold(f"Every kernel of the chart, on {names[-1][0]}", self._table(points, pages))
                 table["at_end"] = True
                 panels.append([nodes.container("", *parts, classes=["gg-chart"]), table])
