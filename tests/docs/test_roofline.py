@@ -18,6 +18,8 @@ CEILINGS = Ceilings(
     )
 )
 
+PAGES = {"sums": SimpleNamespace(title="Sums: add them", docname="gallery/start/sums")}
+
 
 def measured(name, size, ns, flops, unit="fp32", clock="device"):
     traffic = Traffic(4 * size, 4 * size, flops * size, unit)
@@ -65,8 +67,8 @@ def test_each_point_is_a_link_and_words_keep_apart():
     labels = {("sums", "add", name): words for name, words in (("own", "add"), ("gone", "of another code"))}
     labels["sums", "add", "small"] = "beside it"
     for narrow in (False, True):
-        svg = chart(points, CEILINGS, labels, {"sums": ("Sums", "../sums.html")}, narrow=narrow)
-        assert svg.count('<a href="../sums.html"') == len(points)
+        svg = chart(points, CEILINGS, labels, PAGES, narrow=narrow)
+        assert svg.count('<a href="page:gallery/start/sums"') == len(points)
         assert "<title>Sums: own, 2²⁸ elements; 0.12 FLOP/byte; 250 GFLOP/s; 50 % of its limit<" in svg
         words = re.findall(r"<text [^>]*>([^<]*)<", svg)
         # Where two would touch, the first of the page's lines stands.

@@ -14,11 +14,11 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.charts.style import CUPY, LIBRARY
 from gpuguide.charts.things import thing_of
-from gpuguide.errors import GpuGuideError, unknown
 from gpuguide.results.ceilings import Ceilings, in_l2
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.drawn import choices_box
+from gpuguide_docs.show.guide import states_of
 from gpuguide_docs.show.numbers import NOT_MEASURED, short_name_of
 from gpuguide_docs.show.site import link_to, site_of
 
@@ -47,6 +47,8 @@ _LEGEND = (
     "diamond: tensor cores. Blue: CuPy, purple: another library, orange: a kernel of this guide. Hollow: the "
     "L2 cache holds part of the data."
 )
+#: Before the name of a document, in the place of an address.
+_TO = "page:"
 _QUIET = ' class="gg-quiet"'
 _PREFIXES = {6: "M", 9: "G", 12: "T", 15: "P"}
 # Of which one line and one label would lie on those of the other.
@@ -66,6 +68,10 @@ class Point:
     shown: str
     share: str
     look: str
+
+    def words(self, page: Page) -> str:
+        """Name it together with its page."""
+        return f"{page.title.partition(':')[0]}: {self.label}"
 
 
 def points_of(page: str, recording: Recording, ceilings: Ceilings) -> Iterator[Point]:
@@ -180,19 +186,26 @@ class _Chart:
             # Above its line, but the lowest, to which the next one may be close.
             self.write(self.right, y - 5 if number else y + self.size + 2, words, "end", quiet=True)
 
-    def draw_points(self, links: Mapping[str, tuple[str, str]]) -> None:
+    def draw_points(self, pages: Mapping[str, Page]) -> None:
         """Draw each point as a link to its page."""
         for point in self.points:
-            title, address = links[point.key[0]]
+            page, intensity = pages[point.key[0]], format_quantity(point.intensity, "1")
             share = f"{point.share} of its limit" if point.share else "partly in the L2 cache"
-            intensity = format_quantity(point.intensity, "1")
-            about = f"{title}: {point.label}, {point.size}; {intensity} FLOP/byte; {point.shown}; {share}"
+            about = f"{point.words(page)}, {point.size}; {intensity} FLOP/byte; {point.shown}; {share}"
             x, y = self.x(point.intensity), self.y(point.rate)
             # Words of other points keep away from it, and its own begin beside it.
             self.taken.append((x - 5, y - 5, x + 5, y + 5))
-            link = f'<a href="{escape(address)}" class="{point.look}" tabindex="-1">'
-            words = f"<title>{escape(about)}</title>"
-            self.parts.append(f"{link}{words}{_mark(point.unit, x, y)}</a>")
+            link = f'<a href="{_TO}{page.docname}" class="{point.look}" tabindex="-1">'
+            self.parts.append(f"{link}<title>{escape(about)}</title>{_mark(point.unit, x, y)}</a>")
+
+    def draw_labels(self, labels: Mapping[tuple[str, str, str], str]) -> None:
+        """Write beside points, in the order of the page's lines, where there is room."""
+        by_key = {point.key: point for point in self.points}
+        for key, words in labels.items():
+            if key in by_key:
+                x, y = self.x(by_key[key].intensity), self.y(by_key[key].rate) + 4
+                if not self.write(x + 9, y, words, "start"):
+                    self.write(x - 9, y, words, "end")
 
     def svg(self) -> str:
         """Give what was drawn."""
@@ -208,22 +221,16 @@ def chart(
     points: Sequence[Point],
     ceilings: Ceilings,
     labels: Mapping[tuple[str, str, str], str],
-    links: Mapping[str, tuple[str, str]],
+    pages: Mapping[str, Page],
     *,
     narrow: bool = False,
 ) -> str:
-    """Draw the chart as SVG; ``links`` gives the title and the address of each page."""
+    """Draw the chart as SVG, in which links name the documents of pages."""
     drawn = _Chart(points, ceilings, narrow=narrow)
     drawn.draw_grid()
     drawn.draw_limits()
-    drawn.draw_points(links)
-    by_key = {point.key: point for point in points}
-    # In the order of the lines: the first ones stand where there is room for few.
-    for key, words in labels.items():
-        if key in by_key:
-            x, y = drawn.x(by_key[key].intensity), drawn.y(by_key[key].rate) + 4
-            if not drawn.write(x + 9, y, words, "start"):
-                drawn.write(x - 9, y, words, "end")
+    drawn.draw_points(pages)
+    drawn.draw_labels(labels)
     return drawn.svg()
 
 
@@ -256,6 +263,9 @@ class RooflineDirective(SphinxDirective):
         site = site_of(self.env)
         # A new page makes a new point.
         self.env.note_dependency(str(site.layout.pages_toml))
+        # As for any other chart.
+        for path in states_of(site.layout).drawing_code:
+            self.env.note_dependency(path)
         pages = {page.name: page for page in site.pages if page.format == "script" and page.needs.gpus == 1}
         measured: dict[str, list[Recording]] = {}
         for name in pages:
@@ -263,53 +273,42 @@ class RooflineDirective(SphinxDirective):
             for recording in (state.shown, *state.others):
                 if recording and recording.ceilings:
                     measured.setdefault(recording.machine, []).append(recording)
-        labels = self._labels(pages, measured)
-        address = self.env.app.builder.get_relative_uri
-        links = {
-            page.name: (page.title.partition(":")[0], address(self.env.docname, page.docname))
-            for page in pages.values()
-        }
-        names: list[list[str]] = []
-        panels: list[list[nodes.Node]] = []
+        drawn: list[tuple[str, list[Point], Ceilings]] = []
         for recordings in sorted(measured.values(), key=len, reverse=True):
             ceilings = Ceilings.over_starts(
                 [(r.provenance.start, r.ceilings) for r in recordings if r.ceilings]
             )
             points = [point for r in recordings for point in points_of(r.page, r, ceilings)]
             if points:
-                svgs = (chart(points, ceilings, labels, links, narrow=narrow) for narrow in (False, True))
-                legend = nodes.paragraph("", _LEGEND, classes=["gg-byline"])
-                parts: list[nodes.Node] = [*(roofline_node("", svg=svg) for svg in svgs), legend]
-                names.append([short_name_of(recordings[0])])
-                table = fold(f"Every kernel of the chart, on {names[-1][0]}", self._table(points, pages))
-                table["at_end"] = True
-                panels.append([nodes.container("", *parts, classes=["gg-chart"]), table])
-        if not panels:
-            return [nodes.paragraph("", NOT_MEASURED.capitalize() + ".", classes=["gg-placeholder"])]
-        return [choices_box(self.env, ["Measured on"], names, panels)] if len(panels) > 1 else panels[0]
+                drawn.append((short_name_of(recordings[0]), points, ceilings))
+        shown = {recording.page for recordings in measured.values() for recording in recordings}
+        labels = self._labels(pages, shown, {point.key for _, points, _ in drawn for point in points})
+        panels: list[list[nodes.Node]] = []
+        for name, points, ceilings in drawn:
+            svgs = (chart(points, ceilings, labels, pages, narrow=narrow) for narrow in (False, True))
+            legend = nodes.paragraph("", _LEGEND, classes=["gg-byline"])
+            parts: list[nodes.Node] = [*(roofline_node("", svg=svg) for svg in svgs), legend]
+            table = fold(f"Every kernel of the chart, on {name}", self._table(points, pages))
+            table["at_end"] = True
+            panels.append([nodes.container("", *parts, classes=["gg-chart"]), table])
+        if len(panels) > 1:
+            return [choices_box(self.env, ["Measured on"], [[name] for name, *_ in drawn], panels)]
+        waits = nodes.paragraph("", NOT_MEASURED.capitalize() + ".", classes=["gg-placeholder"])
+        return panels[0] if panels else [waits]
 
     def _labels(
-        self, pages: Iterable[str], measured: Mapping[str, Iterable[Recording]]
+        self, pages: Mapping[str, Page], shown: set[str], known: set[tuple[str, str, str]]
     ) -> dict[tuple[str, str, str], str]:
-        """Read the lines; what the page's recordings do not have is an error, unless none may be shown."""
+        """Read the lines; a kernel that is not in the chart is an error, unless its page has no recording."""
         labels = {}
         for line in filter(None, map(str.strip, self.content)):
             match = _LABEL.fullmatch(line)
-            if match is None:
+            key = (match[1], match[2], match[3]) if match else ("", "", "")
+            if key[0] not in pages or (key[0] in shown and key not in known):
                 raise self.error(
-                    f"roofline: expected a line such as 'page:study[variant] words'; got {line!r}"
+                    f"roofline: no kernel of the chart is named by {line!r}: 'page:study[variant] words'"
                 )
-            page, study, variant, words = match.groups()
-            try:
-                if page not in pages:
-                    raise unknown("page", page, pages)
-                for recording in (r for all_of in measured.values() for r in all_of if r.page == page):
-                    if study not in recording.studies:
-                        raise unknown("study", study, recording.studies)
-                    recording.studies[study].variant(variant)
-            except GpuGuideError as error:
-                raise self.error(f"roofline: {error}") from None
-            labels[page, study, variant] = words
+            labels[key] = match[4] if match else ""
         return labels
 
     def _table(self, points: Iterable[Point], pages: Mapping[str, Page]) -> nodes.table:
@@ -318,8 +317,7 @@ class RooflineDirective(SphinxDirective):
         body = nodes.tbody()
         for point in points:
             page = pages[point.key[0]]
-            words = f"{page.title.partition(':')[0]}: {point.label}"
-            link = link_to(self.env.docname, "doc", f"/{page.docname}", words)
+            link = link_to(self.env.docname, "doc", f"/{page.docname}", point.words(page))
             cells = (point.size, format_quantity(point.intensity, "1"), point.shown, point.share or "in L2")
             body += _row([link, *map(nodes.Text, cells)])
         group += body
@@ -331,7 +329,15 @@ def _row(cells: Iterable[nodes.Node]) -> nodes.row:
 
 
 def _visit(writer: Any, node: roofline_node) -> None:
-    writer.body.append(node["svg"])
+    # Only now, since what another builder has read may be written here.
+    builder = writer.builder
+    writer.body.append(
+        re.sub(
+            f'(?<=href="){_TO}([^"]+)',
+            lambda match: builder.get_relative_uri(builder.current_docname, match[1]),
+            node["svg"],
+        )
+    )
     raise nodes.SkipNode
 
 
