@@ -197,6 +197,33 @@ def why_gpu() -> Drawing:
     return d
 
 
+def roofline() -> Drawing:
+    """Show the two limits of a kernel, and the four corners in which it can stand."""
+    d = Drawing(720, 236)
+    d.arrow(20, 206, 20, 20)
+    d.arrow(20, 206, 708, 206)
+    d.words(30, 22, "operations per second", anchor="start", colour=MUTED)
+    d.words(708, 228, "operations per byte", anchor="end", colour=MUTED)
+    # The lines stop at A and C.
+    for x0, y0, x1, y1, colour in (
+        (20, 200, 168, 138, BLUE),
+        (208, 121, 340, 66, BLUE),
+        (340, 66, 500, 66, GREEN),
+        (540, 66, 700, 66, GREEN),
+    ):
+        d.line(x0, y0, x1, y1, colour)
+    d.words(80, 130, "memory", colour=MUTED)
+    d.words(640, 46, "arithmetic", colour=MUTED)
+    for corner, x, y, colour in (
+        ("A", 168, 114, BLUE),
+        ("B", 230, 164, BLUE),
+        ("C", 500, 50, GREEN),
+        ("D", 500, 150, GREEN),
+    ):
+        d.box(x, y, 40, 32, colour, corner)
+    return d
+
+
 DRAWINGS = (
     why_gpu,
     gpu_host_and_device,
@@ -207,6 +234,7 @@ DRAWINGS = (
     gpu_launch_queue,
     gpu_coalescing,
     gpu_occupancy,
+    roofline,
 )
 
 

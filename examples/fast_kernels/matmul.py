@@ -163,7 +163,8 @@ print("right:", bool((c.get() == expected).all()))
 # row of ``b`` can do 64 multiplications with these 16 loads, if it has 64 sums, and it keeps those in
 # registers. Three more things belong to this step:
 #
-# - There are *two buffers* for each tile: while the threads multiply one pair, the next is on its way.
+# - There are :term:`two buffers <double buffer>` for each tile: while the threads multiply one pair, the
+#   next is on its way.
 # - *Indices are unsigned*, since Numba tests signed ones for being negative at each access.
 # - *Loops have constant bounds*, or ``cuda.local.array`` would not stay in registers.
 #

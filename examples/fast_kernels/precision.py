@@ -121,10 +121,10 @@ total = np.float32(2**24)
 print(total, total + np.float32(0.9), total + np.float32(1.1))
 
 # %%
-# Long before that, each addition is rounded to the distance at which the total lies. The errors of a single
-# total grow with the number of additions. If you add in pairs, and these sums in pairs again, no number goes
-# through more additions than the length has binary digits. ``np.sum`` does nearly that, and a GPU must: it
-# has thousands of threads, each with a short sum of its own.
+# Long before that, each addition is :term:`rounded <rounding>` to the distance at which the total lies. The
+# errors of a single total grow with the number of additions. If you add in pairs, and these sums in pairs
+# again, no number goes through more additions than the length has binary digits. ``np.sum`` does nearly that,
+# and a GPU must: it has thousands of threads, each with a short sum of its own.
 
 # %%
 # Which sum keeps the digits, and what it costs
@@ -174,12 +174,12 @@ print("own kernel:", out[0])
 # %%
 # .. dropdown:: Kahan's sum: nearly twice the digits, without float64
 #
-#    On a graphics card, which has few units for ``float64``, keep what each addition loses, and give it
-#    back to the next one. That is four operations instead of one. They are hidden behind the memory as well:
-#    the sum takes :measured:`many_sums[sum_kahan, 10**8].time`, and comes to :measured:`sum_sum_kahan`. Do
-#    not compile it with ``fastmath=True``, which allows the compiler to see that what is lost is "zero".
-#    Plain totals in ``float32`` in the same kernel take :measured:`many_sums[sum_float32, 10**8].time`, and
-#    come to :measured:`sum_sum_float32`.
+#    On a graphics card, which has few units for ``float64``, :term:`keep what each addition loses <Kahan
+#    summation>`, and give it back to the next one. That is four operations instead of one. They are hidden
+#    behind the memory as well: the sum takes :measured:`many_sums[sum_kahan, 10**8].time`, and comes to
+#    :measured:`sum_sum_kahan`. Do not compile it with ``fastmath=True``, which allows the compiler to see
+#    that what is lost is "zero". Plain totals in ``float32`` in the same kernel take
+#    :measured:`many_sums[sum_float32, 10**8].time`, and come to :measured:`sum_sum_float32`.
 #
 # .. kernel:: gpuguide.topics.precision.kernels
 #    :names: added, by_kahan

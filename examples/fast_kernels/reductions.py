@@ -199,9 +199,9 @@ print("GPU:  ", out[0])
 # Two launches: the same bits each time
 # -------------------------------------
 #
-# Atomic additions come in any order, and ``float32`` rounds differently in each: the last bits of such a sum
-# change from run to run. If that matters, let each block store its sum, and let another launch, of a single
-# block, add these up, always in the same order. No result has to be cleared, either.
+# Atomic additions come in any order, and ``float32`` :term:`rounds <rounding>` differently in each: the last
+# bits of such a sum change from run to run. If that matters, let each block store its sum, and let another
+# launch, of a single block, add these up, always in the same order. No result has to be cleared, either.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: sums_of_blocks, one_block

@@ -155,10 +155,11 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 # ---------------------
 #
 # To read the numbers only once, a block must learn the sum of all before it while it holds its piece in
-# registers. Each block publishes the sum of its piece as soon as it knows it. Then it looks back: it adds up
-# what the blocks before have published, until it comes to one that has published its total already. It adds
-# its own sum, and publishes its total in turn. The blocks take their pieces by a counter, in the order in
-# which they start, so that no block waits for one that has not begun.
+# registers. Each block publishes the sum of its piece as soon as it knows it. Then it
+# :term:`looks back <look-back>`: it adds up what the blocks before have published, until it comes to one that
+# has published its total already. It adds its own sum, and publishes its total in turn. The blocks take
+# their pieces by a counter, in the order in which they start, so that no block waits for one that has not
+# begun.
 #
 # A number and the word whether it is a sum or a total must become visible together, in one store of 8 bytes.
 # Numba has no such store, so this kernel is in CUDA C++:
@@ -220,8 +221,9 @@ print(gg.trace(hasty[1, 64], x[:64], out[:64]))
 # What a scan is for: keep some of the elements
 # ---------------------------------------------
 #
-# To keep what is positive, each thread must know where to store its number, and that is the count of all that
-# are kept before it. CuPy's ``x[x > 0]`` does this for you. With ``cp.cumsum`` you can see how:
+# To keep what is positive, a :term:`compaction`, each thread must know where to store its number, and that is
+# the count of all that are kept before it. CuPy's ``x[x > 0]`` does this for you. With ``cp.cumsum`` you can
+# see how:
 
 x -= 1  # -1, 0, 1, -1, ...
 keep = x > 0

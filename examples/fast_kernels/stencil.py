@@ -255,8 +255,9 @@ gg.claim(many, "four_steps", faster_than="cell_launches", at=2**30, by=2.5)
 # per step**. A kernel begins when the one before it in its stream has ended, and you write nothing for it.
 #
 # If launches are what takes the time, do all steps in one launch, and let all threads of the grid wait at
-# ``grid.sync()``. Numba then launches the kernel so that all of its blocks run at once, or raises an error if
-# they do not fit. Therefore, launch a few blocks per multiprocessor, and let them loop over the rows.
+# ``grid.sync()``. Numba then makes a :term:`cooperative launch`, in which all blocks run at once, or raises
+# an error if they do not fit. Therefore, launch a few blocks per multiprocessor, and let them loop over the
+# rows.
 #
 # .. kernel:: gpuguide.topics.stencil.kernels
 #    :names: next_cell, wait_for_all

@@ -220,7 +220,7 @@ variants = ["cpu_threads", "gpu_threads", "with_copies_pinned", "with_copies"]
 _ = plot_bars(results, variants, at=10**8)
 
 # %%
-# For a single formula the trip does not pay, though with pinned copies the race is close. But the trip costs
+# For a single formula the trip does not pay, though with pinned copies it comes close. But the trip costs
 # the same for one formula and for a hundred. If you work out several with the same numbers, the GPU wins,
 # copies included: with pinned copies from :measured:`formulas_pinned` formulas on, and with pageable ones
 # from :measured:`formulas_pageable` on.

@@ -38,6 +38,7 @@ MODULES = (
     "show.syllabus",
     "show.pictures",
     "show.drawn",
+    "show.roofline",
     "show.theme",
     "downloads.downloads",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.cells import CARD_ID, card_of, cell_node, fold
-from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of
+from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of, short_name_of
 from gpuguide_docs.show.site import colab_link, link_to, site_of
 from gpuguide_docs.show.tiles import claim_words, note_tile
 
@@ -266,8 +265,7 @@ def _where(
 
 
 def _machine(recording: Recording, claim: ClaimResult | None = None) -> str:
-    # "NVIDIA H100 80GB HBM3" is H100 to everybody.
-    name = re.sub(r"NVIDIA | \d+GB.*", "", processor_of(recording))
+    name = short_name_of(recording)
     n_runs = len(recording.provenances)
     figure = f", down to {_amount(claim.low, claim.unit)}" if claim else ""
     return f"{name} ({n_runs} run{'s' * (n_runs > 1)}{figure})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from itertools import product
 from pathlib import Path
@@ -22,10 +23,11 @@ from gpuguide_docs.show.site import site_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
     from gpuguide_docs.replay.outputs import Output, Picture
 
-__all__ = ["ChoiceDirective", "ChoicesDirective", "DrawnDirective", "setup"]
+__all__ = ["ChoiceDirective", "ChoicesDirective", "DrawnDirective", "choices_box", "setup"]
 
 _CODE = "Code of the chart"
 #: Between the answers that make up the label of a choice.
@@ -143,18 +145,24 @@ class ChoicesDirective(_DrawingDirective):
                 f"each answer (of two questions, one for each pair); got of={questions}, choices {labels}"
             )
         drawn = self.drawn([(choice["code"], choice["line"]) for choice in choices])
-        panels: list[nodes.Node] = []
-        for label, charts in zip(labels, drawn, strict=False):
-            places = (str(column.index(part)) for column, part in zip(answers, label, strict=True))
-            shown = [] if panels else ["gg-shown"]
-            classes = ["gg-choice", f"gg-choice-{'-'.join(places)}", *shown]
-            panels.append(nodes.container("", *charts, classes=classes))
-        if not panels:
-            return self.shown([], [])
-        serial = self.env.new_serialno("gpuguide-choices")
-        buttons = nodes.raw("", _buttons(serial, questions, answers, labels[0]), format="html")
-        box = nodes.container("", buttons, *panels, classes=["gg-choices"])
-        return self.shown([box], [choice["code"] for choice in choices])
+        boxes: list[nodes.Node] = [choices_box(self.env, questions, labels, drawn)] if drawn else []
+        return self.shown(boxes, [choice["code"] for choice in choices])
+
+
+def choices_box(
+    env: BuildEnvironment, questions: list[str], labels: list[list[str]], panels: Iterable[list[nodes.Node]]
+) -> nodes.container:
+    """Show one panel at a time, the first at first, with buttons; a label has an answer to each question."""
+    answers = [list(dict.fromkeys(column)) for column in zip(*labels, strict=True)]
+    serial = env.new_serialno("gpuguide-choices")
+    box = nodes.container("", classes=["gg-choices"])
+    box += nodes.raw("", _buttons(serial, questions, answers, labels[0]), format="html")
+    for label, parts in zip(labels, panels, strict=True):
+        places = (str(column.index(part)) for column, part in zip(answers, label, strict=True))
+        shown = [] if len(box) > 1 else ["gg-shown"]
+        classes = ["gg-choice", f"gg-choice-{'-'.join(places)}", *shown]
+        box += nodes.container("", *parts, classes=classes)
+    return box
 
 
 def _parts(text: str) -> list[str]:
