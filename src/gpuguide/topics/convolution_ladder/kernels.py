@@ -186,8 +186,9 @@ blur(const float* __restrict__ image, float* __restrict__ out, int height, int w
         __syncthreads();  // one is enough, as the next round writes into the other half
         // Along the rows: a thread takes four neighbours at once, and reads what they share once.
         #pragma unroll
-        for (int q = t; q < ROWS * QUADS; q += THREADS) {
-            const int r = q / QUADS, c = q % QUADS * 4;
+        for (int turn = 0; turn < (ROWS * QUADS + THREADS - 1) / THREADS; turn++) {
+            const int q = t + turn * THREADS, r = q / QUADS, c = q % QUADS * 4;
+            if (q >= ROWS * QUADS) break;
             float near[(K + 6) / 4 * 4];
             #pragma unroll
             for (int k = 0; k < (K + 6) / 4; k++)
