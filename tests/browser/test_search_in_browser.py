@@ -18,7 +18,9 @@ QUERIES = {
     "CUDA_ERROR_NO_DEVICE": "symptoms",
     "Failure finding libcublas": "symptoms",
     "debug illegal memory access": "symptoms",
-    "sum is wrong in float32": "symptoms",
+    "sum is wrong in float32": "fast_kernels/precision",
+    "shared memory matrix multiplication": "fast_kernels/matmul",
+    "atomic add histogram": "fast_kernels/atomics",
     "convert scipy code to gpu": "cupy/numpy_to_cupy",
     "pandas": "glossary",
     "deadlock": "first_kernels/primes",
@@ -29,7 +31,7 @@ QUERIES = {
     "TypingError": "symptoms",
     "WSL": "start/install",
     "get is slow": "symptoms",
-    "matmul": "cupy/linear_algebra",
+    "matmul": "fast_kernels/matmul",
     "pinned": "moving_data/transfers",
     "sort": "cupy/sort_search",
     "divergence": "first_kernels/divergence",
@@ -67,6 +69,14 @@ def found(tmp_path_factory):
 @pytest.mark.parametrize(("query", "page"), QUERIES.items())
 def test_the_page_that_answers_is_among_the_first_three(found, query, page):
     assert page in [hit.removeprefix("gallery/") for hit, _ in found[query][:3]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ("shared memory matrix multiplication", "atomic add histogram", "sum is wrong in float32"),
+)
+def test_the_lesson_on_it_comes_first(found, query):
+    assert QUERIES[query] == found[query][0][0].removeprefix("gallery/")
 
 
 def test_pages_come_before_the_reference(found):
