@@ -8,7 +8,7 @@ What are shared memory and a barrier, and when do they make a kernel faster?
 # Let the threads of a block copy what they need into shared memory, wait for one another, and then read it
 # there in whatever order suits the work. Through such a tile, a matrix of 2\ :sup:`28` numbers is transposed
 # in :measured:`transpose[transpose_large, 16384**2].time`. The plain kernel takes
-# :measured:`transpose[transpose_naive, 16384**2].time`, and CuPy
+# :measured:`transpose[transpose_naive, 16384**2].time`, and CuPy's copy of ``a.T``
 # :measured:`transpose[transpose_cupy, 16384**2].time`.
 #
 # .. headline:: Through shared memory, a transpose is nearly as fast as a copy
@@ -88,14 +88,16 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 # Three things are new:
 #
 # - ``cuda.shared.array(WIDTH, float32)`` is one array for each block. Its size must be a constant.
-# - The loop deals the elements out, so that a block loads each of them once.
+# - The loop deals out 288 elements to 256 threads: each thread loads one, and the first 32 load another. So a
+#   block loads each of them once.
 # - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
 #   thread reads what others have written, so it must wait for them.
 #
 # For 2\ :sup:`26` numbers this takes :measured:`neighbours[neighbours_shared, 2**26].time`. A kernel whose
 # threads read all 33 numbers from global memory takes :measured:`neighbours[neighbours_direct, 2**26].time`,
-# even though a cache serves most of its reads, and CuPy's convolution takes
-# :measured:`neighbours[cupy_neighbours, 2**26].time`.
+# and CuPy's ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`. None of them is near
+# the speed of the memory: we think that 33 additions with their indices take longer than the transfer.
+# Several results per thread would help, as in :doc:`/gallery/fast_kernels/convolution_ladder`.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
 #    :names: neighbours_direct
@@ -103,8 +105,9 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #
 # .. try-it::
 #
-#    Launch blocks of 64 threads, and leave ``BLOCK`` as it is. The sums are wrong: the kernel relies on 256
-#    threads to fill the shared array. Set ``BLOCK = 64`` instead, and all is right again.
+#    Set ``BLOCK = 64`` and ``RADIUS = 2``: GPU and NumPy still agree, as every size in the kernel follows
+#    from these two. What if you launched 64 threads with ``BLOCK = 256``? Nobody would fill ``near[64]`` to
+#    ``near[255]``, so the sums from ``out[32]`` on would be made of whatever stood there.
 
 # %%
 # What goes wrong: a missing barrier
@@ -183,15 +186,16 @@ print("as a.T:", bool((turned == a.T).all()))
 # %%
 # Memory is written in pieces of 32 bytes, and each write of a warp touches
 # :measured:`transpose[transpose_naive, 16384**2].counter(store_sectors_per_request)` of them, where four
-# would be enough. To write along the rows would only make the reads as slow. Blocks of 16 by 16 threads share
-# the damage between both, and take :measured:`transpose[transpose_square_blocks, 16384**2].time`.
+# would be enough. If the threads wrote along the rows instead, their reads would jump. In blocks of 16 by 16
+# threads, a warp writes two numbers into each of :measured:`square_sectors` pieces, and the kernel takes
+# :measured:`transpose[transpose_square_blocks, 16384**2].time`. :evidence:`count square_sectors`
 
 # %%
 # A tile in shared memory turns the matrix
 # ----------------------------------------
 #
 # Let a block read a tile of 32 by 32 along its rows, wait, and write it along the rows of the result. The
-# turning itself happens in shared memory, which does not mind in which order it is read, or hardly.
+# turning itself happens in shared memory, where a jump costs far less.
 #
 # .. rung:: transpose_tile
 
@@ -231,7 +235,7 @@ for left, width in ((0, 32), (36, 33)):
         plt.Rectangle((left + marked, 0), 1, 32, fill=False, edgecolor=INK, lw=2)
     )
 ax.set(xlim=(-0.5, 69.5), ylim=(-0.5, 32.5), yticks=(), frame_on=False)
-ax.set_xticks((16, 52.5), ("32 wide: the column has one bank", "33 wide: it has all 32"))
+ax.set_xticks((16, 52.5), ("32 wide", "33 wide"))
 ax.tick_params(length=0)
 ax.grid(visible=False)
 describe(
@@ -241,7 +245,8 @@ describe(
 )
 
 # %%
-# Each square is an element, and its colour is its bank. In the kernel, one number changes:
+# Each square is an element, and its colour is its bank: the marked column has one colour on the left, and all
+# on the right. In the kernel, one number changes:
 # ``tile = cuda.shared.array((32, 33), float32)``.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
@@ -259,10 +264,13 @@ describe(
 # -----------------------------------------
 #
 # In Python ``a[-1]`` is the last element, so Numba tests every index for being negative, unless its type has
-# no sign. With ``uint32`` these tests are gone, and the kernel takes
-# :measured:`transpose[transpose_unsigned, 16384**2].time`. :evidence:`variant transpose_unsigned` Then let
-# each thread load eight elements before the barrier, so that more bytes are on their way, and let only the
-# blocks at the edge look where the matrix ends.
+# no sign. With ``uint32`` these tests are gone. The warps execute
+# :measured:`transpose[transpose_unsigned, 16384**2].counter(instructions)` instructions instead of
+# :measured:`transpose[transpose_padded, 16384**2].counter(instructions)`, and the kernel takes
+# :measured:`transpose[transpose_unsigned, 16384**2].time`. :evidence:`variant transpose_unsigned`
+#
+# For the rest, let each thread load eight elements before the barrier, and let only the blocks at the edge
+# look where the matrix ends. We think that it helps to have more bytes on their way.
 #
 # .. rung:: transpose_large
 
@@ -274,7 +282,7 @@ print("as a.T:", bool((turned == a.T).all()))
 
 # %%
 # This reaches :measured:`transpose[transpose_large, 16384**2].share` of the speed of a copy. A RawKernel in
-# CUDA C++ reaches :measured:`transpose[transpose_cpp, 16384**2].share`.
+# CUDA C++ is no faster: the memory has no more to give.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
 #    :names: transpose_unsigned
@@ -287,12 +295,12 @@ print("as a.T:", bool((turned == a.T).all()))
 # .. dropdown:: Rows that begin anywhere: 8191 by 16 381 numbers
 #
 #    Memory is written in pieces of 32 bytes. If the rows of the result have 8191 numbers, most of them begin
-#    in the middle of a piece, and so do the writes of a block. Then the large tile reaches
-#    :measured:`transpose[transpose_large, 8191*16381].share` of the speed of a copy. A variant that shifts
-#    each write to the beginning of a piece reaches
-#    :measured:`transpose[transpose_aligned, 8191*16381].share`, and the same in CUDA C++
-#    :measured:`transpose[transpose_cpp, 8191*16381].share`. :evidence:`variant transpose_aligned` If you may
-#    choose the shape, make the rows a multiple of eight numbers long.
+#    in the middle of a piece, and so do the writes of a block: they touch
+#    :measured:`transpose[transpose_large, 8191*16381].counter(store_sectors_per_request)` pieces on average.
+#    Then the large tile reaches :measured:`transpose[transpose_large, 8191*16381].share` of the speed of a
+#    copy. A variant that shifts each write to the beginning of a piece reaches
+#    :measured:`transpose[transpose_aligned, 8191*16381].share`. :evidence:`counter store_sectors_per_request`
+#    If you may choose the shape, make both sides multiples of eight.
 #
 #    .. kernel:: gpuguide.topics.shared_memory.kernels
 #       :names: transpose_aligned
@@ -300,18 +308,27 @@ print("as a.T:", bool((turned == a.T).all()))
 # %%
 
 # draw
-side = 16384**2
-gg.claim(results, "transpose_large", share_at_least=0.88, at=side)
-gg.claim(results, "transpose_cpp", share_at_least=0.9, at=side)
+from gpuguide.topics.grids_2d_3d.study import sectors_per_request
+
+square = round(sectors_per_request((16, 16), (4 * 16384, 4)))  # bytes along x and y
+gg.fact("square_sectors", square, unit="1", note="16 by 16 threads, each write of a warp")
+
+side, odd = 16384**2, 8191 * 16381
+gg.claim(results, "transpose_large", share_at_least=0.87, at=side)
+gg.claim(results, "transpose_cpp", share_at_least=0.87, at=side)
+gg.claim(results, "transpose_large", faster_than="transpose_cupy", at=side, by=3.2)
+gg.claim(results, "transpose_large", faster_than="transpose_naive", at=side, by=7.5)
 gg.claim(
-    results, "transpose_large", faster_than=("transpose_cupy", "transpose_naive"), at=side
+    results, "transpose_square_blocks", faster_than="transpose_naive", at=side, by=1.8
 )
-gg.claim(results, "transpose_large", faster_than="transpose_cupy", at=side, by=2.5)
-gg.claim(results, "transpose_tile", faster_than="transpose_naive", at=side, by=2)
-gg.claim(results, "transpose_padded", faster_than="transpose_tile", at=side, by=1.3)
-gg.claim(results, "transpose_unsigned", faster_than="transpose_padded", at=side, by=1.2)
-gg.claim(results, "transpose_aligned", share_at_least=0.82, at=8191 * 16381)
-gg.claim(results, "transpose_cpp", share_at_least=0.82, at=8191 * 16381)
+gg.claim(results, "transpose_tile", faster_than="transpose_naive", at=side, by=2.6)
+gg.claim(results, "transpose_padded", faster_than="transpose_tile", at=side, by=1.45)
+gg.claim(results, "transpose_unsigned", faster_than="transpose_padded", at=side, by=1.3)
+gg.claim(results, "transpose_large", faster_than="transpose_unsigned", at=side, by=1.07)
+gg.claim(results, "transpose_aligned", share_at_least=0.82, at=odd)
+gg.claim(results, "transpose_aligned", faster_than="transpose_large", at=odd, by=1.1)
+gg.claim(sums, "neighbours_shared", faster_than="neighbours_direct", at=2**26, by=2.6)
+_ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26, by=1.75)
 
 # %%
 # When shared memory does not help
@@ -321,16 +338,20 @@ gg.claim(results, "transpose_cpp", share_at_least=0.82, at=8191 * 16381)
 # - **The data can stay as it is.** ``a.T`` copies nothing: CuPy only exchanges the steps along rows and
 #   columns. Matrix products take such an array as it is. Transpose in memory only if several kernels would
 #   have to go through it across the rows.
-# - **A block needs more than fits.** A shared array has at most 48 KiB, and the more of it a block takes, the
-#   fewer blocks fit on a multiprocessor.
+# - **You transpose once.** ``cp.copyto(out, a.T)`` is one line, and its
+#   :measured:`transpose[transpose_cupy, 16384**2].time` for a gibibyte seldom matter then.
+# - **A block needs more than fits.** Such a shared array has at most 48 KiB, and the more of it a block
+#   takes, the fewer blocks fit on a multiprocessor.
 
 # %%
 # .. remember::
 #
-#    - Copy what a block needs into shared memory, call ``cuda.syncthreads()``, then read it in any order: a
-#      transpose becomes :measured:`transpose[transpose_large, 16384**2].speedup(transpose_naive)` as fast.
+#    - Copy what a block needs into shared memory, call ``cuda.syncthreads()``, then read it in any order:
+#      that makes a transpose
+#      :measured:`transpose[transpose_tile, 16384**2].speedup(transpose_naive)` as fast.
 #    - Every thread of the block must reach the barrier; in a loop, wait after writing and after reading.
-#    - If threads read down the columns of a tile, make it one column wider: ``(32, 33)``.
+#    - If threads read down the columns of a tile, make it one column wider, ``(32, 33)``: here that gains
+#      another :measured:`transpose[transpose_padded, 16384**2].speedup(transpose_tile)`.
 
 # %%
 # Your turn: find the bug
@@ -360,6 +381,6 @@ _ = thumbnail.bars(times, "time of a transpose")
 # Next
 # ----
 #
-# Next: :doc:`Atomics: count without losing any </gallery/fast_kernels/atomics>`, where many threads write to
-# one place. See also: :doc:`Matrices: walk along the rows </gallery/first_kernels/grids_2d_3d>`, on reads and
-# writes along the rows.
+# Next: :doc:`Reductions: one sum from many threads </gallery/fast_kernels/reductions>`, where a block adds up
+# in shared memory. See also: :doc:`Matrices: walk along the rows </gallery/first_kernels/grids_2d_3d>`, on
+# reads and writes along the rows.
