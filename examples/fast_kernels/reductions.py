@@ -5,14 +5,13 @@ Reductions: one sum from many threads
 How do thousands of threads add up a single number, and when is ``cp.sum`` enough?
 """
 # %%
-# For a plain sum, call ``cp.sum``: it reads 268 million numbers in :measured:`total[sum_cupy, 2**28].time`.
-# In a kernel of your own, let each thread add up many numbers first, then let each block add up its threads,
-# and touch the result once per block. That takes :measured:`total[many_per_thread, 2**28].time`; one atomic
-# addition for every number takes :measured:`total[one_atomic_each, 2**28].time`. Such a kernel pays when
-# there is more to do in the same pass: a scalar product is :measured:`product[dot, 10**8].speedup(dot_cupy)`
-# as fast as ``cp.dot``.
+# For a plain sum, call ``cp.sum``: it reads 268 million numbers in :measured:`total[sum_cupy, 2**28].time`,
+# at :measured:`total[sum_cupy, 2**28].share` of the memory's speed. If your own kernel has to add something
+# up, let each thread add up many numbers, then each block its threads, and change the result once per block.
+# That is as fast as ``cp.sum``, while one atomic addition for each number takes
+# :measured:`total[one_atomic_each, 2**28].time`.
 #
-# .. headline:: Add up within threads, then within blocks, and only then across the grid
+# .. headline:: With many numbers for each thread, your kernel is as fast as cp.sum
 #
 # .. drawn:: reductions
 #
@@ -21,9 +20,9 @@ How do thousands of threads add up a single number, and when is ``cp.sum`` enoug
 #    from gpuguide.charts.style import CUPY, KERNEL, describe, style
 #
 #    names = {
-#        "one number per thread": "tree",
+#        "one per thread": "tree",
 #        "many per thread": "strided_tree",
-#        "many loads at once": "many_per_thread",
+#        "loads at once": "many_per_thread",
 #        "cp.sum": "sum_cupy",
 #    }
 #    times = {label: results.time(name, 2**28) for label, name in names.items()}
@@ -46,9 +45,9 @@ How do thousands of threads add up a single number, and when is ``cp.sum`` enoug
 #
 # The threads of a block share a piece of fast memory, :term:`shared memory`. Each puts its number there. Then
 # half of the threads add the number of another thread to their own, then a quarter, and so on, until the
-# first thread holds the sum of the block. Between two steps, ``cuda.syncthreads()`` makes all threads of the
-# block wait for each other. At the end one thread adds the sum of its block to the result. Its addition is
-# *atomic*: no other block's comes in between.
+# first thread holds the sum of the block: nine steps for 512 threads. Between two steps,
+# ``cuda.syncthreads()`` makes all threads of the block wait for each other. At the end one thread adds the
+# sum of its block to the result. This addition is *atomic*: no other block can come in between.
 #
 # .. drawing:: reductions
 #
@@ -140,19 +139,21 @@ one_atomic_each[(x.size + BLOCK - 1) // BLOCK, BLOCK](x, out)
 print("GPU:  ", out[0])
 
 # %%
-# But all additions to one address wait in a queue, and here there are
-# :measured:`total[one_atomic_each, 2**28].work(atomics)` of them, where the tree makes
-# :measured:`total[tree, 2**28].work(atomics)`. :evidence:`count atomics` It takes
-# :measured:`total[tree, 2**28].speedup(one_atomic_each)` as long. Use atomics for what is left when a block
+# But additions to one address are carried out one after the other, and here there are
+# :measured:`total[one_atomic_each, 2**28].work(atomics)` of them; the time grows as their number does.
+# :evidence:`count atomics` The tree, with :measured:`total[tree, 2**28].work(atomics)`, is
+# :measured:`total[tree, 2**28].speedup(one_atomic_each)` as fast. Use atomics for what is left when a block
 # has done its own work.
 
 # %%
 # Many numbers for each thread
 # ----------------------------
 #
-# In the tree, most threads wait most of the time. So let a thread add up many numbers by itself before its
-# block comes together once: launch only as many blocks as the GPU runs at the same time, and let each thread
-# walk through the array in steps of the whole grid.
+# The tree still reads at a fifth of the memory's speed, because its threads mostly wait at barriers.
+# :evidence:`counter stall_cycles` A block should go through these nine steps for many numbers, and not for
+# 512. Therefore, launch only as many blocks as the GPU can run at the same time, and let each thread walk
+# through the array in steps of the whole grid before its block comes together. The H200 runs 528 blocks of
+# 512 threads at a time, four on each of its 132 multiprocessors.
 #
 # .. rung:: strided_tree
 
@@ -161,17 +162,26 @@ strided_tree[528, BLOCK](x, out)
 print("GPU:  ", out[0])
 
 # %%
-# This reaches :measured:`total[strided_tree, 2**28].share` of the memory's speed. What is left of the gain is
-# in the loads.
+# .. dropdown:: Is it the atomic additions that make the tree slow?
+#
+#    No. If each block of the tree stores its sum, and another launch adds up these sums, there are no atomics
+#    at all, but the sum takes :measured:`total[stored_tree, 2**28].time` instead of
+#    :measured:`total[tree, 2**28].time`. :evidence:`variant stored_tree`
+#
+# .. kernel:: gpuguide.topics.reductions.kernels
+#    :names: stored_tree
+#    :fold: The tree without atomics
 
 # %%
-# Loads that do not wait, and shuffles
-# ------------------------------------
+# Many loads at once, and shuffles
+# --------------------------------
 #
-# In that loop a thread has few loads on their way. If it knows all its numbers in advance, here 32 that are a
-# block's width apart, the loop is unrolled, and no load waits for another. The 32 threads of a :term:`warp`
-# then exchange their sums by *shuffles*, ``cuda.shfl_down_sync``, which need no shared memory and no barrier.
-# Only the sums of the warps go through shared memory.
+# A thread of that loop asks for a few numbers, works out where the next ones stand, and asks again. Give it a
+# fixed number instead, here 32 that are a block's width apart. Then the compiler unrolls the loop, and no
+# load has to wait for another.
+#
+# The 32 threads of a :term:`warp` then exchange their sums by *shuffles*, ``cuda.shfl_down_sync``, which need
+# no shared memory and no barrier. Only the sums of the warps go through shared memory.
 #
 # .. rung:: many_per_thread
 
@@ -181,27 +191,29 @@ many_per_thread[n_blocks, BLOCK](x, out)
 print("GPU:  ", out[0])
 
 # %%
-# Now the kernel reads at :measured:`total[many_per_thread, 2**28].share` of the memory's speed, and no sum
-# can be faster. It is mostly the loads: with the tree in the place of the shuffles it takes
-# :measured:`total[many_by_tree, 2**28].time`. :evidence:`variant many_by_tree`
+# Now there is next to nothing left to gain. It is the loads that helped: with the tree in place of the
+# shuffles, the kernel is just as fast. :evidence:`variant many_by_tree`
 #
-# .. dropdown:: Is it the atomic additions that make the first tree slow?
+# .. dropdown:: What the loop in steps of the grid costs
 #
-#    If each block of the first tree stores its sum and another launch adds these up, there are no atomics at
-#    all. Then the sum takes :measured:`total[stored_tree, 2**28].time` instead of
-#    :measured:`total[tree, 2**28].time`.
+#    The compiler unrolls it by four, so that four loads at most are on their way before the thread adds them
+#    up. It also computes more: its integer units are busy for
+#    :measured:`total[strided_tree, 2**28].counter(alu_active)` of the time, and for
+#    :measured:`total[many_per_thread, 2**28].counter(alu_active)` with 32 numbers known in advance. Which of
+#    the two matters more was not tested.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
-#    :names: many_by_tree, stored_tree
-#    :fold: The tree with many numbers per thread, and without atomics
+#    :names: many_by_tree
+#    :fold: The tree with many numbers per thread
 
 # %%
 # Two launches: the same bits each time
 # -------------------------------------
 #
-# Atomic additions come in any order, and ``float32`` :term:`rounds <rounding>` differently in each: the last
-# bits of such a sum change from run to run. If that matters, let each block store its sum, and let another
-# launch, of a single block, add these up, always in the same order. No result has to be cleared, either.
+# Atomic additions come in any order, and ``float32`` :term:`rounds <rounding>` differently in each, so the
+# last bits of such a sum can change from run to run. If that matters, let each block store its sum, and let
+# another launch, of a single block, add these up, always in the same order. Besides, ``out`` need not be
+# cleared first, which the times above include.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: sums_of_blocks, one_block
@@ -215,7 +227,8 @@ one_block[1, BLOCK](sums, out)
 print("GPU:  ", out[0])
 
 # %%
-# The other launch costs next to nothing: both take :measured:`total[two_launches, 2**28].time`.
+# The second launch costs next to nothing: together they reach
+# :measured:`total[two_launches, 2**28].share` of the memory's speed.
 
 # %%
 # What goes wrong: a step without a barrier
@@ -249,13 +262,14 @@ print(gg.trace(hasty[1, 64], x[:64], out))
 # The cure is a barrier at the beginning of each step, outside of the ``if``, so that all threads come to it.
 
 # %%
-# When a kernel of your own pays
-# ------------------------------
+# More in one pass: a scalar product
+# ----------------------------------
 #
-# **More in one pass.** A scalar product multiplies and adds up. ``cp.dot`` takes
-# :measured:`product[dot_cupy, 10**8].time` for 100 million pairs, and the kernel below
-# :measured:`product[dot, 10**8].time`. A ``ReductionKernel`` of one line needs a single pass, too, and takes
-# :measured:`product[dot_reduction, 10**8].time`.
+# A kernel of your own pays where CuPy needs several passes. ``cp.dot`` of two vectors writes all products
+# into a new array and then adds that up, exactly as ``cp.sum(x * y)`` does.
+# :evidence:`variant multiply_and_sum` For 100 million pairs this takes
+# :measured:`product[dot_cupy, 10**8].time`. A kernel that multiplies while it adds up takes
+# :measured:`product[dot, 10**8].time`:
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: dot
@@ -267,10 +281,33 @@ print("GPU:  ", out[0])
 print("NumPy:", np.dot(x.get().astype(np.int64), y.get().astype(np.int64)))
 
 # %%
-# **Something else than a sum.** Whatever can be grouped in any way can be reduced so: the largest number and
-# its place are a pair, and of two pairs the larger value wins, or, of equal ones, the first place. For this
-# one, ``cp.argmax`` is there already and takes :measured:`place[argmax_cupy, 2**28].time`; two launches of
-# ours take :measured:`place[largest, 2**28].time`.
+# For this very product you need no kernel: ``cublas.dot(x, y)``, after ``from cupy import cublas``, reads
+# each vector once, too, and takes :measured:`data_where_it_is:dot[cublas_on_gpu, 10**8].time` until the
+# result is there (see :doc:`/gallery/moving_data/data_where_it_is`). Write a kernel for what has no such
+# call, such as a sum of squared differences.
+
+# %%
+# What goes wrong: a ReductionKernel of two arrays
+# ------------------------------------------------
+#
+# This line makes a single pass, too, but takes :measured:`product[dot_reduction, 10**8].time`:
+# ``cp.ReductionKernel("T x, T y", "T out", "x * y", "a + b", "out = a", "0")(x, y)``. CuPy leaves only
+# reductions of one array to the library CUB, as `its source
+# <https://github.com/cupy/cupy/blob/main/cupy/_core/_cub_reduction.pyx>`__ says. Otherwise it starts one
+# block for each result, and here there is one result. With CUB switched off, a single array is as slow: its
+# sum takes :measured:`kernel_families:switched[reduction_without, 10**8].time` instead of
+# :measured:`kernel_families:switched[reduction_cub, 10**8].time`. Therefore, give a ``ReductionKernel`` one
+# array.
+
+# %%
+# The largest number and its place
+# --------------------------------
+#
+# Whatever may be grouped in any way can be reduced like a sum. The largest number and its place are a pair:
+# of two pairs the larger number wins, or, if they are equal, the first place. For this one, call
+# ``cp.argmax``, which takes :measured:`place[argmax_cupy, 2**28].time`. Two launches of our own, which show
+# how to carry a pair, take :measured:`place[largest, 2**28].time`, we think because the compiler unrolls
+# their loop by four only.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: largest_of_warp, largest_of_block, largest_of_blocks, largest_of_all
@@ -289,30 +326,35 @@ print("GPU:  ", place[0])
 print("NumPy:", x.get().argmax())
 
 # %%
-# **Sums of rows.** Share the work by the shape: many short rows get a warp each, few long rows many blocks
-# each. A thread for each row reads far from its neighbours; a thread for each *column* reads beside them.
+# Sums of rows and columns
+# ------------------------
+#
+# Call ``cp.sum`` with an ``axis`` for many short rows: it is faster than the best kernel here. For a few long
+# rows, and for columns, the kernels are faster.
 #
 # .. list-table:: 64 million numbers
 #    :header-rows: 1
 #
-#    * - who adds up
-#      - a million rows of 64
-#      - 64 rows of a million
-#    * - a thread per row
-#      - :measured:`short_rows[thread_per_row, 64*10**6].time`
-#      - :measured:`long_rows[thread_per_row, 64*10**6].time`
-#    * - a warp per row
-#      - :measured:`short_rows[warp_per_row, 64*10**6].time`
-#      - :measured:`long_rows[warp_per_row, 64*10**6].time`
-#    * - a block per row
-#      - :measured:`short_rows[block_per_row, 64*10**6].time`
-#      - :measured:`long_rows[block_per_row, 64*10**6].time`
-#    * - many blocks per row
-#      - –
-#      - :measured:`long_rows[blocks_per_row, 64*10**6].time`
-#    * - ``cp.sum``, ``axis=1``
+#    * - sums of
+#      - CuPy
+#      - our kernel
+#      - which gives
+#    * - a million rows of 64
 #      - :measured:`short_rows[rows_cupy, 64*10**6].time`
+#      - :measured:`short_rows[warp_per_row, 64*10**6].time`
+#      - a warp to each row
+#    * - 64 rows of a million
 #      - :measured:`long_rows[rows_cupy, 64*10**6].time`
+#      - :measured:`long_rows[blocks_per_row, 64*10**6].time`
+#      - many blocks to each row
+#    * - a million columns of 64
+#      - :measured:`columns[columns_cupy, 64*10**6].time`
+#      - :measured:`columns[thread_per_column, 64*10**6].time`
+#      - a thread to each column
+#
+# The shape decides how to share the work. Down a column, a thread's neighbours read beside it; along a row,
+# let the threads of a warp walk side by side. Share out a row among many blocks if there are fewer rows than
+# multiprocessors.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: warp_per_row, blocks_per_row
@@ -328,9 +370,30 @@ blocks_per_row[(blocks_of_a_row, len(a)), BLOCK](a, out)
 print("many blocks per row: ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
 
 # %%
+# .. dropdown:: Other ways to share out rows
+#
+#    .. list-table:: 64 million numbers
+#       :header-rows: 1
+#
+#       * - who adds up a row
+#         - a million rows of 64
+#         - 64 rows of a million
+#       * - a thread
+#         - :measured:`short_rows[thread_per_row, 64*10**6].time`
+#         - :measured:`long_rows[thread_per_row, 64*10**6].time`
+#       * - a warp
+#         - :measured:`short_rows[warp_per_row, 64*10**6].time`
+#         - :measured:`long_rows[warp_per_row, 64*10**6].time`
+#       * - a block
+#         - :measured:`short_rows[block_per_row, 64*10**6].time`
+#         - :measured:`long_rows[block_per_row, 64*10**6].time`
+#       * - many blocks
+#         - –
+#         - :measured:`long_rows[blocks_per_row, 64*10**6].time`
+#
 # .. kernel:: gpuguide.topics.reductions.kernels
-#    :names: thread_per_row, block_per_row, thread_per_column
-#    :fold: The other kernels for rows, and one for columns
+#    :names: thread_per_column, thread_per_row, block_per_row
+#    :fold: The kernel for columns, and the others for rows
 #
 # .. headline:: The longer the array, the more it matters how you add up
 
@@ -341,34 +404,39 @@ gg.plot_time(results, variants=["sum_cupy", "tree", "many_per_thread", "sum_thre
 
 # draw
 n = 2**28
-gg.claim(results, "tree", faster_than="one_atomic_each", at=n, by=50)
-gg.claim(results, "strided_tree", faster_than="tree", at=n, by=2)
-gg.claim(results, "many_per_thread", faster_than="strided_tree", at=n, by=1.05)
+rows = 64 * 10**6
+gg.claim(results, "tree", faster_than="one_atomic_each", at=n, by=300)
+gg.claim(results, "strided_tree", faster_than="tree", at=n, by=4)
+gg.claim(results, "many_per_thread", faster_than="strided_tree", at=n, by=1.07)
 gg.claim(results, "many_per_thread", share_at_least=0.88, at=n)
+gg.claim(results, "two_launches", share_at_least=0.86, at=n)
 gg.claim(results, "sum_cupy", share_at_least=0.88, at=n)
-gg.claim(products, "dot", faster_than="dot_cupy", at=10**8, by=2.5)
+gg.claim(products, "dot", faster_than=["dot_cupy", "multiply_and_sum"], at=10**8, by=2.8)
+gg.claim(products, "dot", faster_than="dot_reduction", at=10**8, by=100)
+gg.claim(places, "argmax_cupy", faster_than="largest", at=n, by=1.3)
 gg.claim(
-    long_rows,
-    "blocks_per_row",
+    short_rows,
+    "rows_cupy",
     faster_than=["thread_per_row", "warp_per_row"],
-    at=64 * 10**6,
-    by=3,
+    at=rows,
+    by=1.6,
 )
+gg.claim(long_rows, "blocks_per_row", faster_than="rows_cupy", at=rows, by=1.9)
+gg.claim(columns, "thread_per_column", faster_than="columns_cupy", at=rows, by=1.8)
 
 # %%
 # .. kernel:: gpuguide.topics.reductions.study
-#    :names: adding, two_launches, stored_tree, largest
+#    :names: two_launches, stored_tree
 #    :fold: The launches as they are timed
 
 # %%
 # .. remember::
 #
-#    - For a plain sum, maximum or ``argmax``, call CuPy's: ``cp.sum`` reaches
+#    - For a sum, a maximum or ``argmax``, call CuPy: ``cp.sum`` reaches
 #      :measured:`total[sum_cupy, 2**28].share` of the memory's speed.
-#    - In a kernel, add up many numbers in each thread, then the block by shuffles or a tree, and make one
-#      atomic addition per block.
-#    - Store one sum per block, and add these up in another launch, if the result must be the same to the last
-#      bit each time.
+#    - In a kernel, add up many numbers in each thread, then each block, and make one atomic addition per
+#      block. For the same bits each time, store the blocks' sums, and add them up in a second launch.
+#    - Give a ``ReductionKernel`` one input array: with two, CuPy uses a single block for each result.
 
 # %%
 # Your turn: a sum in two launches
@@ -399,6 +467,7 @@ _ = thumbnail.bars(times, "time of a sum")
 # Next
 # ----
 #
-# Next: :doc:`Scan: running totals, and what to keep </gallery/fast_kernels/scan>`, where every element needs
-# the sum of all before it. See also: :doc:`Which kind of kernel to write
+# Next: :doc:`Atomics: count without losing any </gallery/fast_kernels/atomics>`, where there are many
+# results. See also: :doc:`Scan: running totals, and what to keep </gallery/fast_kernels/scan>`, where every
+# element needs the sum of all before it, and :doc:`Which kind of kernel to write
 # </gallery/fast_kernels/kernel_families>`, on ``ReductionKernel`` and CUB.

@@ -5,11 +5,12 @@ Scan: running totals, and what to keep
 How can every element get the sum of all before it, when threads work at the same time?
 """
 # %%
-# Cut the array into pieces, add up each piece, take the running totals of these few sums, and then fill in
-# the pieces. For 268 million numbers these three steps take
-# :measured:`running[totals_of_pieces, 2**28].time`, where ``cp.cumsum`` takes
-# :measured:`running[cumsum_cupy, 2**28].time`. Mostly you want a *scan*, as running totals are called, for
-# something else: it tells each thread where to store what it keeps. That is how ``x[x > 0]`` works inside.
+# For running totals, also called a *scan*, call ``cp.cumsum``, and to keep some elements write ``x[x > 0]``.
+# If your program spends its time there, write three short steps: add up each piece of the array, take the
+# running totals of these few sums, and then fill in the pieces. For 268 million numbers they take
+# :measured:`running[totals_of_pieces, 2**28].time` instead of :measured:`running[cumsum_cupy, 2**28].time`.
+# With counts in place of sums, they keep half of the numbers in :measured:`kept[own_kernels, 2**28].time`
+# instead of :measured:`kept[mask_cupy, 2**28].time`.
 #
 # .. headline:: Three short steps are faster than cp.cumsum, and a single launch is faster still
 #
@@ -21,8 +22,8 @@ How can every element get the sum of all before it, when threads work at the sam
 #
 #    names = {
 #        "cp.cumsum": "cumsum_cupy",
-#        "three steps, Numba": "totals_of_pieces",
-#        "one launch, CUDA C++": "look_back",
+#        "three steps": "totals_of_pieces",
+#        "one launch": "look_back",
 #    }
 #    times = {label: results.time(name, 2**28) for label, name in names.items()}
 #    longest = max(time.value for time in times.values())
@@ -42,10 +43,10 @@ How can every element get the sum of all before it, when threads work at the sam
 # Within a block: double the distance
 # -----------------------------------
 #
-# In the first round each thread adds the number one place to its left, and holds the sum of two. In the
-# second round it adds what the thread two places to its left holds by then, and has the sum of four. The
-# distance doubles each time, so 256 numbers take 8 rounds. A thread reads what another one overwrites in the
-# same round, which is why each round has two barriers.
+# In the first round each thread adds the number one place to its left, and then holds the sum of two numbers.
+# In the second round it adds what the thread two places to its left holds by now, which makes a sum of four.
+# The distance doubles each time, so 256 numbers take 8 rounds. In each round a thread reads what another one
+# is about to overwrite. Therefore, a round has two barriers: all threads read before any of them adds.
 #
 # .. rung:: block_totals
 #    :beside:
@@ -110,8 +111,8 @@ kept = scans.kept.run()
 # Over all blocks: three steps
 # ----------------------------
 #
-# A block cannot wait for another one, but a launch begins when the one before it is done. take three
-# steps:
+# Blocks cannot wait for each other by a barrier, but a launch begins when the one before it is done.
+# Therefore, take three steps:
 #
 # 1. Each block adds up a piece of 4096 numbers, and stores the sum.
 # 2. The running totals of these sums say where each piece ends. There are few sums, so ``cp.cumsum`` will do.
@@ -144,11 +145,17 @@ print("GPU:  ", out[:4], "...", out[-3:])
 print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
-# The three steps read every number twice and write it once, and reach
-# :measured:`running[totals_of_pieces, 2**28].share` of the speed of a copy, which reads once. CuPy copies the
-# array first, and then lets CUB, a library of NVIDIA's, add up in the copy. CUB alone, which overwrites the
-# array, takes :measured:`running[cub_in_place, 2**28].time`. :evidence:`variant cub_in_place` On all threads
-# of the CPU the same takes :measured:`running[cpu_threads, 2**28].time`.
+# The three steps read every number twice and write it once, while a copy reads it once. So two thirds of a
+# copy's speed is the most that they can reach, and they reach
+# :measured:`running[totals_of_pieces, 2**28].share`. :evidence:`counter dram_bytes`
+#
+# ``cp.cumsum`` first copies the array, and then lets CUB, a library of NVIDIA's, add up in the copy. If the
+# array itself may be overwritten, leave the copy out: after ``from cupy.cuda import cub``,
+# ``cub.device_scan(x, cub.CUPY_CUB_CUMSUM)`` takes :measured:`running[cub_in_place, 2**28].time`, no longer
+# than our three steps. :evidence:`variant cub_in_place`
+#
+# All of this is for long arrays. Up to a million numbers, take ``cp.cumsum``: until Python has launched the
+# three steps, it is done.
 
 # %%
 # One launch: look back
@@ -156,13 +163,15 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 #
 # To read the numbers only once, a block must learn the sum of all before it while it holds its piece in
 # registers. Each block publishes the sum of its piece as soon as it knows it. Then it
-# :term:`looks back <look-back>`: it adds up what the blocks before have published, until it comes to one that
-# has published its total already. It adds its own sum, and publishes its total in turn. The blocks take
+# :term:`looks back <look-back>`: it adds up what the blocks before it have published, until it comes to one
+# that has already published its total. It adds its own sum, and publishes its total in turn. The blocks take
 # their pieces by a counter, in the order in which they start, so that no block waits for one that has not
-# begun.
+# begun. CUB works in the same way, by a `method of Merrill and Garland
+# <https://research.nvidia.com/publication/2016-03_single-pass-parallel-prefix-scan-decoupled-look-back>`__.
 #
-# A number and the word whether it is a sum or a total must become visible together, in one store of 8 bytes.
-# Numba has no such store, so this kernel is in CUDA C++:
+# A number and the mark that says whether it is a sum or a total must become visible together, in one store of
+# 8 bytes. We wrote this kernel in CUDA C++, where a thread also loads four numbers at once, and holds 128 of
+# them:
 #
 # .. kernel:: gpuguide.topics.scan.kernels
 #    :names: look_back_source
@@ -181,18 +190,25 @@ print("as NumPy:", bool((out.get() == np.cumsum(x.get())).all()))
 
 # %%
 # It is :measured:`running[look_back, 2**28].speedup(totals_of_pieces)` as fast as the three steps, and
-# reaches :measured:`running[look_back, 2**28].share` of the speed of a copy. Threads that wait for another
-# block sleep between two looks. If they kept asking, they would hold up those who load and store,
-# and the kernel would take :measured:`running[look_back_awake, 2**28].time` instead of
-# :measured:`running[look_back, 2**28].time`. :evidence:`variant look_back_awake` Where sums are not exact,
-# the last bits may differ from run to run: how far a block looks back depends on chance.
+# :measured:`running[look_back, 2**28].speedup(cub_in_place)` as fast as CUB in place. It reaches
+# :measured:`running[look_back, 2**28].share` of the speed of a copy. Where sums are not exact, its last bits
+# may differ from run to run: how far a block looks back depends on chance.
+#
+# .. dropdown:: Why threads sleep while they wait
+#
+#    Between two looks, threads that wait for another block sleep. If they kept asking instead, 268 million
+#    numbers would take :measured:`running[look_back_awake, 2**28].time` instead of
+#    :measured:`running[look_back, 2**28].time`. :evidence:`variant look_back_awake` We think that they would
+#    hold up the threads that load and store. For a million numbers, sleep costs more than it gains: they
+#    take :measured:`running[look_back_awake, 2**20].time` without, and
+#    :measured:`running[look_back, 2**20].time` with it.
 
 # %%
 # What goes wrong: one barrier per round
 # --------------------------------------
 #
-# With only one barrier, a thread may read a total to which its owner has added already. On a GPU the result
-# is often right by luck. ``gg.trace`` finds it without a GPU:
+# With only one barrier, a thread may read a total to which its owner has already added. On a GPU the result
+# is often right by luck. ``gg.trace`` finds the mistake on any computer:
 
 # wrong: a round with one barrier
 import gpuguide as gg
@@ -221,9 +237,9 @@ print(gg.trace(hasty[1, 64], x[:64], out[:64]))
 # What a scan is for: keep some of the elements
 # ---------------------------------------------
 #
-# To keep what is positive, a :term:`compaction`, each thread must know where to store its number, and that is
-# the count of all that are kept before it. CuPy's ``x[x > 0]`` does this for you. With ``cp.cumsum`` you can
-# see how:
+# To keep only what is positive, which is called :term:`compaction`, each thread must know where to store its
+# number: behind all that are kept before it. The running totals of a mask count these. ``x[x > 0]`` does this
+# for you; with ``cp.cumsum`` you can see how:
 
 x -= 1  # -1, 0, 1, -1, ...
 keep = x > 0
@@ -235,8 +251,9 @@ print("kept:", positive.size, "of", x.size, " as x[x > 0]:", as_by_mask)
 
 # %%
 # These lines move the array many times. In kernels of your own, take the same three steps as above, with
-# counts in the place of sums. ``cuda.ballot_sync`` gives each thread the votes of its whole warp in one
-# number, and ``cuda.popc`` counts the votes before its own.
+# counts in place of sums. In each warp, the threads vote whether they keep their number:
+# ``cuda.ballot_sync`` gives the 32 votes to each of them, one bit per thread, and ``cuda.popc`` counts those
+# before its own.
 #
 # .. kernel:: gpuguide.topics.scan.kernels
 #    :names: rank_in_warp, keep_positive
@@ -257,13 +274,14 @@ print("kept:", positive.size, "of", x.size, " as x[x > 0]:", as_by_mask)
 
 # %%
 # Of 268 million numbers, half of them positive, ``x[x > 0]`` keeps these in
-# :measured:`kept[mask_cupy, 2**28].time`, and our kernels in :measured:`kept[own_kernels, 2**28].time`. All
-# ways wait for the GPU once, as the length of the result must be known before there can be an array for it.
+# :measured:`kept[mask_cupy, 2**28].time`, and our kernels in :measured:`kept[own_kernels, 2**28].time`. In
+# either case the host waits for the GPU once, to learn the length of the result before it makes an array for
+# it.
 #
 # .. dropdown:: With cp.cumsum and one more kernel
 #
-#    If an ElementwiseKernel stores the numbers at the places that ``cp.cumsum`` has found, it takes
-#    :measured:`kept[cumsum_and_scatter, 2**28].time`.
+#    If an ElementwiseKernel stores the numbers at the places that ``cp.cumsum`` has found, nothing is won: it
+#    takes :measured:`kept[cumsum_and_scatter, 2**28].time`.
 #
 # .. headline:: The longer the array, the more the three steps gain
 
@@ -276,24 +294,27 @@ gg.plot_time(
 
 # draw
 n = 2**28
-gg.claim(results, "totals_of_pieces", faster_than="cumsum_cupy", at=n, by=1.8)
-gg.claim(results, "totals_of_pieces", share_at_least=0.5, at=n)
+gg.claim(results, "totals_of_pieces", faster_than="cumsum_cupy", at=n, by=2.3)
+gg.claim(results, "totals_of_pieces", share_at_least=0.6, at=n)
+gg.claim(results, "cub_in_place", faster_than="cumsum_cupy", at=n, by=2.5)
 gg.claim(results, "look_back", faster_than="totals_of_pieces", at=n, by=1.2)
-gg.claim(results, "look_back", share_at_least=0.75, at=n)
-gg.claim(results, "look_back", faster_than="look_back_awake", at=n)
+gg.claim(results, "look_back", faster_than="cub_in_place", at=n, by=1.1)
+gg.claim(results, "look_back", share_at_least=0.8, at=n)
+gg.claim(kept, "own_kernels", faster_than="mask_cupy", at=n, by=4.5)
 
 # %%
 # .. kernel:: gpuguide.topics.scan.study
-#    :names: three_steps, look_back, cub_in_place, own_kernels, cumsum_and_scatter
+#    :names: look_back, cub_in_place, own_kernels, cumsum_and_scatter
 #    :fold: The launches as they are timed
 
 # %%
 # .. remember::
 #
-#    - Take ``cp.cumsum`` for running totals, and ``x[x > 0]`` to keep some elements, until they are what your
-#      program waits for.
-#    - In kernels, add up pieces, scan the sums, and fill in the pieces: this is
-#      :measured:`running[totals_of_pieces, 2**28].speedup(cumsum_cupy)` as fast as ``cp.cumsum``.
+#    - Take ``cp.cumsum`` for running totals, and ``x[x > 0]`` to keep some elements. If the array may be
+#      overwritten, ``cub.device_scan`` is :measured:`running[cub_in_place, 2**28].speedup(cumsum_cupy)` as
+#      fast as ``cp.cumsum``.
+#    - In kernels, add up pieces, scan the sums, and fill in the pieces; to keep elements, do the same with
+#      counts: this is :measured:`kept[own_kernels, 2**28].speedup(mask_cupy)` as fast as ``x[x > 0]``.
 #    - Put two barriers into each round in shared memory: one before all read, one before anybody adds.
 
 # %%
@@ -321,6 +342,6 @@ _ = thumbnail.bars(times, "time of running totals")
 # Next
 # ----
 #
-# Next: :doc:`Streams for small tasks </gallery/concurrency/streams>`, on several kernels at once. See also:
+# Next: :doc:`Matrix products: tiles, registers, tensor cores </gallery/fast_kernels/matmul>`. See also:
 # :doc:`Reductions: one sum from many threads </gallery/fast_kernels/reductions>`, where only the last total
 # counts.
