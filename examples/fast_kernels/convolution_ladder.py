@@ -5,13 +5,12 @@ A fast convolution, step by step
 What makes a kernel fast that adds up hundreds of products for each pixel?
 """
 # %%
-# Let a thread compute many pixels, so that each pixel that it reads serves many products. With 15 by 15
-# weights, an image of 8192 by 8192 takes :measured:`ladder[from_global, 8192**2].time` if each product reads
-# global memory, and :measured:`ladder[from_window, 8192**2].time` from a window in registers. If the weights
-# can be split into a column and a row, two passes in one kernel take
-# :measured:`ladder[passes, 8192**2].time`.
+# Split the weights into a column and a row if you can, and make both passes in one kernel: with 15 by 15
+# weights, this is :measured:`ladder[passes, 8192**2].speedup(separable)` as fast as two calls of CuPy. If you
+# cannot, let each thread compute many pixels from a window in registers, which is
+# :measured:`ladder[from_window, 8192**2].speedup(ndimage)` as fast as ``ndimage.convolve`` of CuPy.
 #
-# .. headline:: The more products a load serves, the faster the sum
+# .. headline:: Registers make the direct sum fast; split weights leave little of it
 #
 # .. drawn:: convolution_ladder
 #
@@ -19,16 +18,17 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #     from gpuguide.charts.style import CUPY, KERNEL, describe, style
 #
 #     ways = {
-#         "from global memory": "from_global",
-#         "CuPy's ndimage.convolve": "ndimage",
-#         "from a tile": "from_tile",
-#         "window in registers": "from_window",
-#         "weights as constants, CUDA C++": "quads",
-#         "two passes in one": "passes",
+#         "CuPy, ndimage": "ndimage",
+#         "global memory": "from_global",
+#         "a tile": "from_tile",
+#         "registers": "from_window",
+#         "CUDA C++": "quads",
+#         "CuPy, 2 passes": "separable",
+#         "2 passes in 1": "passes",
 #     }
 #     times = {label: results.time(name, 8192**2) for label, name in ways.items()}
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.4))[1]
+#         ax = plt.subplots(figsize=(7.2, 2.6))[1]
 #         for row, (label, time) in enumerate(times.items()):
 #             ax.barh(row, time.value, height=0.64, color=CUPY if "CuPy" in label else KERNEL)
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
@@ -56,7 +56,7 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #     disc = (x**2 + y**2 <= 50).astype(float)
 #     soft = convolve(photo, disc / disc.sum())
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.5))[1]
+#         ax = plt.subplots(figsize=(7.2, 2.2))[1]
 #         look = {"cmap": "gray", "interpolation": "none"}
 #         for left, picture in ((0, photo), (1.46, soft)):
 #             ax.imshow(picture, extent=(left, left + 1, 0, 1), vmin=0, vmax=255, **look)
@@ -78,7 +78,7 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 # A convolution replaces each pixel by a weighted sum of its neighbours:
 # :doc:`Convolution: blur in two passes </gallery/cupy/convolution>` shows how to call CuPy for it. This page
 # builds the kernel behind such a call. A thread adds up 225 products for its pixel, and reads a pixel and a
-# weight for each. Pixels outside the image count as zero.
+# weight for each. Pixels outside the image count as zero, which takes four comparisons for each product.
 #
 # .. rung:: from_global
 #    :beside:
@@ -148,9 +148,10 @@ by_kernel = ladder.by_kernel.run()
 # A tile in shared memory
 # -----------------------
 #
-# Neighbouring pixels need nearly the same neighbours. Let a block bring its pixels, and 7 more on each side,
-# into :term:`shared memory` once, and wait until all are there. Then no thread has to ask whether a pixel
-# exists, either: what lies outside is stored as zero.
+# Global memory is not what limits this kernel: the units that compare numbers and compute indices are in use
+# :measured:`ladder[from_global, 8192**2].counter(alu_active)` of the time. :evidence:`counter alu_active` Let
+# a block bring its pixels, and 7 more on each side, into :term:`shared memory` once, and wait until all are
+# there. What lies outside is stored as zero, so that no product has to ask whether its pixel exists.
 #
 # .. rung:: from_tile
 #    :beside:
@@ -161,9 +162,9 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
 # This is :measured:`ladder[from_tile, 8192**2].speedup(from_global)` as fast, and still reaches only
-# :measured:`ladder[from_tile, 8192**2].flop_share` of the arithmetic that this GPU can do. For each product,
-# a thread reads two numbers from shared memory, which serves a multiprocessor at most 32 threads at once,
-# while its units could multiply for 128. :evidence:`variant from_window`
+# :measured:`ladder[from_tile, 8192**2].flop_share` of the arithmetic that this GPU can do. Now shared memory
+# is the limit: each product reads two numbers from it, and it serves a multiprocessor at most 32 threads at
+# once, while its units could multiply for 128. :evidence:`counter shared_wavefronts`
 
 # %%
 # A window in registers
@@ -183,39 +184,38 @@ from_window[((width + 31) // 32, (height + 63) // 64), (32, 4)](image, out)
 print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
-# It is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as with the tile alone, and faster
-# than CuPy by :measured:`ladder[from_window, 8192**2].speedup(ndimage)`. For other weights, compile another
-# kernel: make it in a function that gets the weights.
+# It is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as with the tile alone. For other
+# weights, compile another kernel: make it in a function that gets the weights.
 #
 # .. dropdown:: Count the loads for yourself
 #
-#    .. list-table:: In the code that the compiler makes of the inner loop
+#    .. list-table:: Of the inner loops, and in all at 8192 by 8192
 #       :header-rows: 1
 #
 #       * - kernel
 #         - products
-#         - reads of shared memory
-#         - bank conflicts, at 8192 by 8192
-#         - instructions, at 8192 by 8192
+#         - reads of the tile and its weights
+#         - passes over shared memory
+#         - instructions
 #       * - ``from_tile``
 #         - 15
 #         - 30
-#         - :measured:`ladder[from_tile, 8192**2].counter(bank_conflicts)`
+#         - :measured:`ladder[from_tile, 8192**2].counter(shared_wavefronts)`
 #         - :measured:`ladder[from_tile, 8192**2].counter(instructions)`
 #       * - ``from_window``
 #         - 240
 #         - 30
-#         - :measured:`ladder[from_window, 8192**2].counter(bank_conflicts)`
+#         - :measured:`ladder[from_window, 8192**2].counter(shared_wavefronts)`
 #         - :measured:`ladder[from_window, 8192**2].counter(instructions)`
 
 # %%
 # Weights in the instructions: CUDA C++
 # -------------------------------------
 #
-# A thread still reads 15 weights for each column of its window. In CUDA C++ every loop can be unrolled, so
-# that the compiler knows for each product which weight it takes. A weight in ``__constant__`` memory then is
-# part of the multiplication, and no instruction loads it. Pixels come from shared memory four at a time, as
-# a ``float4``: five such loads serve the products of up to two rows.
+# A thread still reads 15 weights for each column of its window. In CUDA C++, ``#pragma unroll`` unrolls every
+# loop, so that the compiler knows for each product which weight it takes. A weight in ``__constant__`` memory
+# then is part of the multiplication, and no instruction loads it. Pixels come from shared memory four at a
+# time, as a ``float4``: five such loads serve 120 products, of four pixels in each of two rows.
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.kernels
 #    :names: quads_source
@@ -233,8 +233,9 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
 # It reaches :measured:`ladder[quads, 8192**2].flop_share` of this GPU's arithmetic, and is
-# :measured:`ladder[quads, 8192**2].speedup(from_window)` as fast as the kernel in Numba. For other weights,
-# copy them to the same place; the kernel stays.
+# :measured:`ladder[quads, 8192**2].speedup(from_window)` as fast as the kernel in Numba. There is little more
+# to gain: in :measured:`ladder[quads, 8192**2].counter(issue_active)` of all clock cycles, a multiprocessor
+# starts as many instructions as it can. For other weights, copy them to the same place; the kernel stays.
 
 # %%
 # If the weights can be split: two passes in one kernel
@@ -244,7 +245,7 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # pixel are enough. :doc:`Convolution: blur in two passes </gallery/cupy/convolution>` has a kernel that makes
 # both passes and keeps what lies between them in shared memory. In the next one, a block marches down the
 # image. Each thread keeps a piece of one column in registers, and loads the next rows while it computes. Then
-# it takes four neighbours of a row at once, and reads 18 sums for their 60 products.
+# it takes four neighbours of a row at once, and reads five ``float4`` of sums for their 60 products.
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.kernels
 #    :names: passes_source
@@ -263,23 +264,25 @@ module.get_function("blur")(blocks, (128,), (image, out, *sizes))
 print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
-# An image of 2048 by 2048 takes :measured:`ladder[passes, 2048**2].time`, where the kernel of the other page
-# takes :measured:`ladder[fused, 2048**2].time` and two calls of CuPy
-# :measured:`ladder[separable, 2048**2].time`. Of 8192 by 8192 pixels, each is read and written once at
-# :measured:`ladder[passes, 8192**2].share` of the memory's speed.
+# An image of 8192 by 8192 takes :measured:`ladder[passes, 8192**2].time`, where the kernel of the other page
+# takes :measured:`ladder[fused, 8192**2].time`, and two calls of CuPy
+# :measured:`ladder[separable, 8192**2].time`. With so few products, memory is near: the pixels come and go at
+# :measured:`ladder[passes, 8192**2].share` of the speed of a copy.
 
 # %%
 
 # draw
 large = 8192**2
-gg.claim(results, "from_tile", faster_than="from_global", at=large, by=1.2)
-gg.claim(results, "from_window", faster_than="from_tile", at=large, by=2.5)
-gg.claim(results, "from_window", faster_than="ndimage", at=large, by=4)
-gg.claim(results, "quads", faster_than="from_window", at=large, by=1.4)
-gg.claim(results, "passes", faster_than=("quads", "separable"), at=large, by=1.8)
-gg.claim(results, "passes", faster_than="separable", at=2048**2, by=2)
-gg.claim(results, "quads", faster_than="direct_simd", at=2048**2, by=10)
-gg.claim(by_kernel, "quads", faster_than=("fft", "ndimage"), at=15**2, by=3)
+gg.claim(results, "from_tile", faster_than="from_global", at=large, by=1.5)
+gg.claim(results, "from_window", faster_than="from_tile", at=large, by=4)
+gg.claim(results, "from_window", faster_than="ndimage", at=large, by=6)
+gg.claim(results, "quads", faster_than="from_window", at=large, by=1.5)
+gg.claim(results, "passes", faster_than="quads", at=large, by=3)
+gg.claim(results, "passes", faster_than="separable", at=large, by=9)
+gg.claim(results, "passes", faster_than="fused", at=large, by=1.35)
+gg.claim(results, "quads", faster_than="direct_simd", at=2048**2, by=50)
+gg.claim(results, "passes", faster_than="separable_simd", at=2048**2, by=30)
+gg.claim(by_kernel, "quads", faster_than=("fft", "ndimage"), at=15**2, by=6)
 
 # %%
 # What goes wrong: the weights run backwards
@@ -309,7 +312,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # %%
 # With 31 by 31 weights, the direct sum takes :measured:`by_kernel[quads, 31**2].time`, both passes
 # :measured:`by_kernel[passes, 31**2].time`, and CuPy's FFT :measured:`by_kernel[fft, 31**2].time`. Call CuPy
-# first, and write a kernel only for a convolution that you need all day.
+# first: two passes if the weights can be split, else ``ndimage`` for few weights, and the FFT for many. Write
+# a kernel only for a convolution that you need all day.
 #
 # .. dropdown:: The same on the CPU
 #
@@ -326,6 +330,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #         - :measured:`ladder[separable_simd, 2048**2].time`
 #       * - direct, on the GPU
 #         - :measured:`ladder[quads, 2048**2].time`
+#       * - both passes, on the GPU
+#         - :measured:`ladder[passes, 2048**2].time`
 #
 # .. kernel:: gpuguide.topics.convolution_ladder.kernels
 #    :names: direct_simd
@@ -338,10 +344,11 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 # %%
 # .. remember::
 #
+#    - Split the weights if you can, and make both passes in one kernel: with 15 by 15 weights this is
+#      :measured:`ladder[passes, 8192**2].speedup(quads)` as fast as the best direct sum.
 #    - Count the loads for a product. With 16 pixels per thread, 30 loads serve 240 products, and that is
 #      :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two loads for each.
 #    - Keep a window and several sums in local arrays, with loops over constants: then they are registers.
-#    - Split the weights if you can, and make both passes in one kernel.
 
 # %%
 # Your turn: smooth from a tile

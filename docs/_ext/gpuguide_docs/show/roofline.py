@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
@@ -35,7 +35,7 @@ _UNITS = {
     "fp32": "float32",
     "fp64": "float64",
     "fp64_tensor": "float64 tensor",
-    "tf32": "TF32 tensor",
+    "tf32": "TF32",
     "fp16_tensor": "float16 tensor",
     "bf16_tensor": "bfloat16 tensor",
 }
@@ -45,7 +45,7 @@ _ALT = "Operations per second against operations per byte, below the limits of t
 _LEGEND = (
     "Each point is a kernel at its largest size, and leads to its page. Circle: float32, square: float64, "
     "diamond: tensor cores. Blue: CuPy, purple: another library, orange: a kernel of this guide. Hollow: the "
-    "L2 cache holds part of the data."
+    "L2 cache holds part of the data. Limits: "
 )
 #: Before the name of a document, in the place of an address.
 _TO = "page:"
@@ -53,6 +53,25 @@ _QUIET = ' class="gg-quiet"'
 _PREFIXES = {6: "M", 9: "G", 12: "T", 15: "P"}
 # Of which one line and one label would lie on those of the other.
 _SAME_LINE = 1.5
+# Pixels from a point to its words: beside it, or at the end of a line that leads to them.
+_BESIDE, _FARTHEST, _STEP = 9, 170, 6
+# Pixels that a place may be farther away, rather than that its line crosses a point, or one that is named.
+_PER_POINT, _PER_NAMED = 9, 60
+_RADIUS, _NAMED_RADIUS = 3.2, 5.5
+
+# The cosine from which on words stand to the right or the left of where they are led to.
+_SIDEWAYS = 0.35
+
+_Box = tuple[float, float, float, float]
+
+
+class _Place(NamedTuple):
+    """Where words stand, and the line that leads to them, if they are not beside their point."""
+
+    x: float
+    y: float
+    anchor: str
+    leader: tuple[tuple[float, float], tuple[float, float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -117,14 +136,16 @@ class _Chart:
         self.width, self.height, self.size = (360, 420, 11.5) if narrow else (760, 390, 13.0)
         self.left, self.right, self.top, self.bottom = 46, self.width - 8, 22, self.height - 40
         self.memory = ceilings.get("read").value
-        units = {"fp32", *(point.unit for point in points)}
-        self.limits = sorted((item.value, item.mix) for item in ceilings.items if item.mix in units)
+        self.limits = _limits(points, ceilings)
         self.most = self.limits[-1][0]
         intensities = [self.most / self.memory, *(point.intensity for point in points)]
         self.xs = math.log10(min(intensities) / 1.6), math.log10(2 * max(intensities))
         self.ys = math.floor(math.log10(min(point.rate for point in points))), math.log10(2.5 * self.most)
         self.parts: list[str] = []
-        self.taken: list[tuple[float, float, float, float]] = []
+        #: Boxes of the words, of the points, and of what else words keep away from.
+        self.words: list[_Box] = []
+        self.marks: list[_Box] = []
+        self.lines: list[_Box] = []
 
     def x(self, intensity: float) -> float:
         first, last = self.xs
@@ -134,18 +155,23 @@ class _Chart:
         first, last = self.ys
         return self.bottom - (self.bottom - self.top) * (math.log10(rate) - first) / (last - first)
 
-    def write(self, x: float, y: float, words: str, anchor: str, *, quiet: bool = False) -> bool:
-        """Write words, unless they would touch others or leave the chart."""
+    def box_of(self, x: float, y: float, words: str, anchor: str) -> _Box:
+        """Give the box of words that stand at a place."""
         width = 0.58 * self.size * len(words)
         left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * width
-        box = (left, y - 0.75 * self.size, left + width, y + 2)
-        touches = any(
-            box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-            for other in self.taken
-        )
-        if touches or left < 0 or box[2] > self.width:
+        return left, y - 0.75 * self.size, left + width, y + 2
+
+    def is_free(self, box: _Box) -> bool:
+        """Say whether words in this box would touch nothing, and stay in the chart."""
+        taken = (*self.words, *self.marks, *self.lines)
+        return box[0] >= 0 and box[2] <= self.width and not any(_touch(box, other) for other in taken)
+
+    def write(self, x: float, y: float, words: str, anchor: str, *, quiet: bool = False) -> bool:
+        """Write words, unless they would touch others or leave the chart."""
+        box = self.box_of(x, y, words, anchor)
+        if not self.is_free(box):
             return False
-        self.taken.append(box)
+        self.words.append(box)
         look = f'text-anchor="{anchor}"{_QUIET * quiet}'
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(words)}</text>')
         return True
@@ -164,7 +190,10 @@ class _Chart:
         self.write(self.right, self.height - 6, "operations per byte", "end")
 
     def draw_limits(self) -> None:
-        """Draw the slope, and a line for each unit; lines that lie side by side share their words."""
+        """Draw the slope, and a line for each unit; lines that lie side by side share their words.
+
+        Their rates stand below the chart: with them, the words would cover points.
+        """
         first, knee = 10 ** self.xs[0], self.most / self.memory
         slope = f"M{self.left} {self.y(self.memory * first):.1f}L{self.x(knee):.1f} {self.y(self.most):.1f}"
         self.parts.append(f'<path class="gg-limit" d="{slope}"/>')
@@ -173,39 +202,86 @@ class _Chart:
             at = first * (knee / first) ** part
             if self.write(self.x(at) - 8, self.y(self.memory * at), words, "end", quiet=True):
                 break
-        for number, (limit, _) in enumerate(self.limits):
+        groups: list[list[tuple[float, str]]] = []
+        for limit, unit in self.limits:
             y = self.y(limit)
             self.parts.append(
                 f'<path class="gg-limit" d="M{self.x(limit / self.memory):.1f} {y:.1f}H{self.right}"/>'
             )
-            if number and limit < _SAME_LINE * self.limits[number - 1][0]:
-                continue
-            near = [item for item in self.limits[number:] if item[0] < _SAME_LINE * limit]
-            units = ", ".join(_UNITS[unit] for _, unit in reversed(near))
-            words = f"{units}: {'up to ' * (len(near) > 1)}{format_quantity(near[-1][0], 'FLOP/s')}"
-            # Above its line, but the lowest, to which the next one may be close.
-            self.write(self.right, y - 5 if number else y + self.size + 2, words, "end", quiet=True)
+            if groups and limit < _SAME_LINE * groups[-1][0][0]:
+                groups[-1].append((limit, unit))
+            else:
+                groups.append([(limit, unit)])
+        for number, group in enumerate(groups):
+            words = ", ".join(_UNITS[unit] for _, unit in reversed(group))
+            # Above its line, unless the next one is too close.
+            above, below = self.y(group[-1][0]) - 5, self.y(group[0][0]) + self.size + 1
+            next_one = self.y(groups[number + 1][0][0]) if number + 1 < len(groups) else 0
+            at = above if above - next_one > self.size else below
+            self.write(self.right, at, words, "end", quiet=True)
+        for limit, _ in self.limits:
+            self.lines.append((self.x(limit / self.memory), self.y(limit) - 1, self.right, self.y(limit) + 1))
+        self.lines += _along((self.left, self.y(self.memory * first)), (self.x(knee), self.y(self.most)))
 
-    def draw_points(self, pages: Mapping[str, Page]) -> None:
-        """Draw each point as a link to its page."""
-        for point in self.points:
+    def draw_points(self, pages: Mapping[str, Page], named: Collection[tuple[str, str, str]]) -> None:
+        """Draw each point as a link to its page, and the named ones larger and above the others."""
+        for point in sorted(self.points, key=lambda point: point.key in named):
             page, intensity = pages[point.key[0]], format_quantity(point.intensity, "1")
             share = f"{point.share} of its limit" if point.share else "partly in the L2 cache"
             about = f"{point.words(page)}, {point.size}; {intensity} FLOP/byte; {point.shown}; {share}"
             x, y = self.x(point.intensity), self.y(point.rate)
+            radius = _NAMED_RADIUS if point.key in named else _RADIUS
             # Words of other points keep away from it, and its own begin beside it.
-            self.taken.append((x - 5, y - 5, x + 5, y + 5))
+            self.marks.append((x - radius, y - radius, x + radius, y + radius))
             link = f'<a href="{_TO}{page.docname}" class="{point.look}" tabindex="-1">'
-            self.parts.append(f"{link}<title>{escape(about)}</title>{_mark(point.unit, x, y)}</a>")
+            self.parts.append(f"{link}<title>{escape(about)}</title>{_mark(point.unit, x, y, radius)}</a>")
 
     def draw_labels(self, labels: Mapping[tuple[str, str, str], str]) -> None:
-        """Write beside points, in the order of the page's lines, where there is room."""
+        """Write beside points, in the order of the page's lines, or where a short line leads to the words."""
         by_key = {point.key: point for point in self.points}
         for key, words in labels.items():
-            if key in by_key:
-                x, y = self.x(by_key[key].intensity), self.y(by_key[key].rate) + 4
-                if not self.write(x + 9, y, words, "start"):
-                    self.write(x - 9, y, words, "end")
+            if key not in by_key:
+                continue
+            x, y = self.x(by_key[key].intensity), self.y(by_key[key].rate)
+            place = self.place_for(x, y, words)
+            if place is None:
+                continue
+            self.write(place.x, place.y, words, place.anchor)
+            if place.leader:
+                (from_x, from_y), (to_x, to_y) = place.leader
+                self.parts.append(
+                    f'<path class="gg-leader" d="M{from_x:.1f} {from_y:.1f}L{to_x:.1f} {to_y:.1f}"/>'
+                )
+                self.lines += _along(*place.leader)
+
+    def place_for(self, x: float, y: float, words: str) -> _Place | None:
+        """Find the nearest free place for a point's words, beside it or at the end of a line."""
+        best: tuple[float, _Place] | None = None
+        for distance in range(_BESIDE, _FARTHEST, _STEP):
+            for angle in range(0, 360, 15):
+                right, up = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+                end = x + distance * right, y - distance * up
+                if abs(right) > _SIDEWAYS:
+                    gap = 3 * (distance > _BESIDE)
+                    side, anchor = (gap, "start") if right > 0 else (-gap, "end")
+                    place = _Place(end[0] + side, end[1] + 0.34 * self.size, anchor)
+                else:
+                    below = 0.75 * self.size + 2 if up < 0 else -3
+                    place = _Place(end[0], end[1] + below, "middle")
+                box = self.box_of(place.x, place.y, words, place.anchor)
+                if box[0] < self.left or box[3] > self.bottom or not self.is_free(box):
+                    continue
+                leader = (x + _BESIDE * right, y - _BESIDE * up), end
+                way = _along(*leader) if distance > _BESIDE else []
+                if any(_touch(piece, word) for piece in way for word in self.words):
+                    continue
+                crossed = (mark for mark in self.marks if any(_touch(piece, mark) for piece in way))
+                cost = distance + sum(map(_price, crossed)) + (angle % 180 > 0)
+                if best is None or cost < best[0]:
+                    best = cost, place._replace(leader=leader if way else None)
+            if best and best[0] <= distance + _STEP:
+                break
+        return best[1] if best else None
 
     def svg(self) -> str:
         """Give what was drawn."""
@@ -229,18 +305,49 @@ def chart(
     drawn = _Chart(points, ceilings, narrow=narrow)
     drawn.draw_grid()
     drawn.draw_limits()
-    drawn.draw_points(pages)
+    drawn.draw_points(pages, labels)
     drawn.draw_labels(labels)
     return drawn.svg()
 
 
-def _mark(unit: str, x: float, y: float) -> str:
+def _limits(points: Iterable[Point], ceilings: Ceilings) -> list[tuple[float, str]]:
+    """Give the rate and the name of each unit that a kernel of the chart uses, the slowest first."""
+    units = {"fp32", *(point.unit for point in points)}
+    return sorted((item.value, item.mix) for item in ceilings.items if item.mix in units)
+
+
+def _rates(points: Iterable[Point], ceilings: Ceilings) -> str:
+    """Say what each limit is."""
+    rates = [f"{_UNITS[unit]} {format_quantity(rate, 'FLOP/s')}" for rate, unit in _limits(points, ceilings)]
+    return ", ".join([f"memory {format_quantity(ceilings.get('read').value, 'B/s')}", *rates])
+
+
+def _touch(box: _Box, other: _Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+
+
+def _price(mark: _Box) -> int:
+    return _PER_NAMED if mark[2] - mark[0] > 2 * _RADIUS + 1 else _PER_POINT
+
+
+def _along(start: tuple[float, float], end: tuple[float, float]) -> list[_Box]:
+    """Cover a line with small boxes."""
+    (x, y), (to_x, to_y) = start, end
+    n = 1 + int(math.hypot(to_x - x, to_y - y) / 2)
+    centres = ((x + (to_x - x) * k / n, y + (to_y - y) * k / n) for k in range(n + 1))
+    return [(cx - 1, cy - 1, cx + 1, cy + 1) for cx, cy in centres]
+
+
+def _mark(unit: str, x: float, y: float, radius: float) -> str:
     """Give a circle for float32, a square for float64 and a diamond for tensor cores."""
     if unit == "fp32":
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
     if unit == "fp64":
-        return f'<path d="M{x - 4.5:.1f} {y - 4.5:.1f}h9v9h-9z"/>'
-    return f'<path d="M{x:.1f} {y - 6.5:.1f}l6.5 6.5l-6.5 6.5l-6.5 -6.5z"/>'
+        side = 1.8 * radius
+        return f'<path d="M{x - side / 2:.1f} {y - side / 2:.1f}h{side:.1f}v{side:.1f}h-{side:.1f}z"/>'
+    half = 1.3 * radius
+    corners = f"l{half:.1f} {half:.1f}l-{half:.1f} {half:.1f}l-{half:.1f} -{half:.1f}z"
+    return f'<path d="M{x:.1f} {y - half:.1f}{corners}"/>'
 
 
 # The directive --------------------------------------------------------------------------------------------
@@ -286,7 +393,7 @@ class RooflineDirective(SphinxDirective):
         panels: list[list[nodes.Node]] = []
         for name, points, ceilings in drawn:
             svgs = (chart(points, ceilings, labels, pages, narrow=narrow) for narrow in (False, True))
-            legend = nodes.paragraph("", _LEGEND, classes=["gg-byline"])
+            legend = nodes.paragraph("", f"{_LEGEND}{_rates(points, ceilings)}.", classes=["gg-byline"])
             parts: list[nodes.Node] = [*(roofline_node("", svg=svg) for svg in svgs), legend]
             table = fold(f"Every kernel of the chart, on {name}", self._table(points, pages))
             table["at_end"] = True
