@@ -5,14 +5,13 @@ Matrix products: tiles, registers, tensor cores
 What makes a product of matrices fast, and should you write it yourself?
 """
 # %%
-# Call ``a @ b``: CuPy hands it to cuBLAS, whose kernels use the units of your GPU better than yours will. If
-# you need a product that no library has, fetch tiles into shared memory, and let each thread keep many sums
-# in registers. With 4096 rows that takes a Numba kernel from
+# Write ``a @ b``: CuPy calls cuBLAS, which beats every kernel on this page. If three digits are enough, allow
+# TF32, which is :measured:`gain_tf32` as fast. Your own kernel is for products that no library has: tiles
+# in shared memory, and many sums in the registers of each thread, take it from
 # :measured:`product[one_element, 4096].flop_rate` to
-# :measured:`product[tile_in_registers, 4096].flop_rate`, where cuBLAS reaches
-# :measured:`product[with_cublas, 4096].flop_rate`.
+# :measured:`product[tile_in_registers, 4096].flop_rate`.
 #
-# .. headline:: Own kernels climb step by step; cuBLAS is there already
+# .. headline:: Each step of a kernel of your own helps, and a @ b is faster still
 #
 # .. drawn:: matmul
 #
@@ -21,21 +20,22 @@ What makes a product of matrices fast, and should you write it yourself?
 #     from gpuguide.charts.style import CPU, CUPY, INK, KERNEL, describe, style
 #
 #     bars = {
-#         "NumPy, all threads": ("with_numpy", CPU),
-#         "an element per thread": ("one_element", KERNEL),
-#         "tiles in shared memory": ("tile_in_shared", KERNEL),
-#         "tiles in registers": ("tile_in_registers", KERNEL),
-#         "the same in CUDA C++": ("in_cuda", KERNEL),
-#         "a @ b in CuPy (cuBLAS)": ("with_cublas", CUPY),
+#         "NumPy (CPU)": ("with_numpy", CPU),
+#         "1: plain kernel": ("one_element", KERNEL),
+#         "2: shared memory": ("tile_in_shared", KERNEL),
+#         "3: registers": ("tile_in_registers", KERNEL),
+#         "4: CUDA C++": ("in_cuda", KERNEL),
+#         "a @ b in CuPy": ("with_cublas", CUPY),
 #     }
 #     rates = {label: results.quantity(name, 4096, "flop_rate") for label, (name, _) in bars.items()}
 #     with style():
 #         ax = plt.subplots(figsize=(7.2, 2.7))[1]
 #         for row, (label, rate) in enumerate(rates.items()):
 #             ax.barh(row, rate.value, height=0.6, color=bars[label][1])
-#             ax.text(rate.value, row, f"  {rate}", va="center", color=INK, weight="bold")
+#             number = f"  {rate}".removesuffix(" TFLOP/s")
+#             ax.text(rate.value, row, number, va="center", color=INK, weight="bold")
 #         ax.set_yticks(range(len(bars)), list(bars))
-#         ax.set(xlim=(0, 1.3 * max(rate.value for rate in rates.values())), xticks=[])
+#         ax.set(xlim=(0, 1.2 * rate.value), xticks=[], xlabel="TFLOP/s, 4096 rows")
 #         ax.invert_yaxis()
 #         ax.grid(visible=False)
 #         ax.spines["bottom"].set_visible(False)
@@ -108,10 +108,30 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the steps
-gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=4)
-gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=2.5)
-gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.15)
-gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=4096, by=1.2)
+gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=5)
+gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=3.5)
+gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.3)
+gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=4096, by=1.5)
+gg.claim(results, "with_cublas", faster_than="in_cuda", at=4096, by=1.03)
+gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=1024, by=2.5)
+large = ("tile_in_registers", "in_cuda")
+gg.claim(results, "tile_in_shared", faster_than=large, at=257, by=3)
+recording = gg.load("matmul")
+device = recording.provenance
+turns = [
+    counted.value("shared_wavefronts")
+    for counted in recording.counters
+    if counted.variant == "tile_in_shared"
+]
+cycles = results.time("tile_in_shared", 4096).value * device.sm_clock_hz
+gg.fact(
+    "shared_busy",
+    turns[0] / (device.sm_count * cycles) if turns else "not counted yet",
+    unit="share" if turns else "text",
+    note="turns of shared memory, of one per cycle and multiprocessor",
+)
+gain = facts["sustained_float16"].value / facts["sustained_tf32"].value
+gg.fact("gain_float16", gain, unit="ratio", note="over TF32, in long runs")
 rate = results.quantity("with_cublas", 4096, "flop_rate").value
 for name in ("tile_in_registers", "in_cuda"):
     of_cublas = results.quantity(name, 4096, "flop_rate").value / rate
@@ -131,9 +151,12 @@ one_element[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
 print("right:", bool((c.get() == expected).all()))
 
 # %%
-# There are two loads for every multiplication and addition, and the same element is loaded again by
-# thousands of threads. The caches help, but they too deliver only so many numbers per cycle.
-# :evidence:`count global_loads`
+# For 4096 rows, the multiplications and additions take about 2.1 billion instructions, each of them for the
+# 32 threads of a warp. This kernel executes :measured:`product[one_element, 4096].counter(instructions)`: for
+# every multiplication it loads two numbers, and for every load it computes an address in 64 bits.
+# :evidence:`counter instructions` With unsigned indices, as in step 3, the
+# addresses would take far fewer, so we think that step 2 owes only part of its gain to shared memory.
+# :evidence:`opinion`
 
 # %%
 # Step 2: a tile in shared memory
@@ -152,16 +175,18 @@ print("right:", bool((c.get() == expected).all()))
 # Tiles hang over the edges of most matrices. Threads there have no element to compute, but they still fetch
 # for others and must come to both barriers, so the guards stand around the loads, not around the loop.
 #
-# Now it is shared memory that is busy: there are still two loads for every multiplication and addition.
-# :evidence:`count shared_loads`
+# Where an element lies within a tile is known when the kernel is compiled, so that only
+# :measured:`product[tile_in_shared, 4096].counter(instructions)` instructions are left. Now shared memory is
+# busy, in :measured:`shared_busy` of all cycles, since there are still two loads for every multiplication.
+# :evidence:`counter shared_wavefronts`
 
 # %%
 # Step 3: 64 sums in the registers of each thread
 # -----------------------------------------------
 #
 # To load less, compute more with what is loaded. A thread that has 8 elements of a column of ``a`` and 8 of a
-# row of ``b`` can do 64 multiplications with these 16 loads, if it has 64 sums, and it keeps those in
-# registers. Three more things belong to this step:
+# row of ``b`` can do 64 multiplications with these 16 loads, if it keeps 64 sums in registers. Three more
+# things belong to this step:
 #
 # - There are :term:`two buffers <double buffer>` for each tile: while the threads multiply one pair, the
 #   next is on its way.
@@ -175,16 +200,20 @@ tile_in_registers[((p + 127) // 128, (m + 127) // 128), 256](a, b, c)
 print("right:", bool((c.get() == expected).all()))
 
 # %%
-# This kernel reaches :measured:`share_tile_in_registers` of the rate of cuBLAS. At an edge it loads the
-# nearest element that exists, and writes zero into the tile in its place, which costs no branch.
+# This kernel reaches :measured:`share_tile_in_registers` of the rate of cuBLAS. Shared memory is no longer
+# the limit: it now takes :measured:`product[tile_in_registers, 4096].counter(shared_wavefronts)` passes
+# instead of :measured:`product[tile_in_shared, 4096].counter(shared_wavefronts)`.
+# :evidence:`counter shared_wavefronts` At an edge the kernel loads the nearest element that exists, and
+# writes zero into the tile in its place, which costs no branch.
 
 # %%
 # Step 4: loads of 16 bytes, in CUDA C++
 # --------------------------------------
 #
-# Numba cannot load four numbers by one instruction, and CUDA C++ can. With ``float4``, and 16 by 8 sums in
-# each thread, the same idea comes to :measured:`share_in_cuda` of cuBLAS. A ``float4`` must lie at a multiple
-# of 16 bytes, so matrices whose rows are no multiple of four numbers take another version of the loads.
+# CUDA C++ can load four numbers by one instruction, as a ``float4``, which Numba cannot. With that, and 16 by
+# 8 sums in each thread, hardly more is left than the multiplications, and the kernel reaches
+# :measured:`share_in_cuda` of cuBLAS. :evidence:`counter instructions` A ``float4`` must lie at a multiple of
+# 16 bytes, so matrices whose rows are no multiple of four numbers take another version of the loads.
 #
 # .. kernel:: gpuguide.topics.matmul.kernels
 #    :names: product_source
@@ -200,40 +229,74 @@ product(((p + 127) // 128, (m + 255) // 256), (256,), (a, b, c, *sizes))
 print("right:", bool((c.get() == expected).all()))
 
 # %%
+# .. list-table:: Where the time goes, with 4096 rows
+#    :header-rows: 1
+#
+#    * - kernel
+#      - instructions
+#      - cycles in use
+#    * - 1: plain kernel
+#      - :measured:`product[one_element, 4096].counter(instructions)`
+#      - :measured:`product[one_element, 4096].counter(issue_active)`
+#    * - 2: shared memory
+#      - :measured:`product[tile_in_shared, 4096].counter(instructions)`
+#      - :measured:`product[tile_in_shared, 4096].counter(issue_active)`
+#    * - 3: registers
+#      - :measured:`product[tile_in_registers, 4096].counter(instructions)`
+#      - :measured:`product[tile_in_registers, 4096].counter(issue_active)`
+#    * - 4: CUDA C++
+#      - :measured:`product[in_cuda, 4096].counter(instructions)`
+#      - :measured:`product[in_cuda, 4096].counter(issue_active)`
+#    * - cuBLAS
+#      - :measured:`product[with_cublas, 4096].counter(instructions)`
+#      - :measured:`product[with_cublas, 4096].counter(issue_active)`
+#
+# A scheduler can start an instruction in every cycle, and the last column says how often it does. cuBLAS
+# needs about as many instructions as our last kernel, but waits less. :evidence:`counter issue_active`
+#
+# Such large tiles are for large matrices. With 1024 rows they leave half of the GPU without work, and cuBLAS
+# is :measured:`product[with_cublas, 1024].speedup(tile_in_registers)` as fast as step 3. With 257 rows, step
+# 2 is the fastest of ours.
+#
 # .. dropdown:: Other sizes, and how often elements are loaded
 #
 #    .. list-table:: Operations per second
 #       :header-rows: 1
 #
 #       * - rows
-#         - tiles in registers
+#         - shared memory
+#         - registers
 #         - CUDA C++
 #         - cuBLAS
 #       * - 257
+#         - :measured:`product[tile_in_shared, 257].flop_rate`
 #         - :measured:`product[tile_in_registers, 257].flop_rate`
 #         - :measured:`product[in_cuda, 257].flop_rate`
 #         - :measured:`product[with_cublas, 257].flop_rate`
 #       * - 1024
+#         - :measured:`product[tile_in_shared, 1024].flop_rate`
 #         - :measured:`product[tile_in_registers, 1024].flop_rate`
 #         - :measured:`product[in_cuda, 1024].flop_rate`
 #         - :measured:`product[with_cublas, 1024].flop_rate`
 #       * - 2048
+#         - :measured:`product[tile_in_shared, 2048].flop_rate`
 #         - :measured:`product[tile_in_registers, 2048].flop_rate`
 #         - :measured:`product[in_cuda, 2048].flop_rate`
 #         - :measured:`product[with_cublas, 2048].flop_rate`
 #       * - 4093
+#         - :measured:`product[tile_in_shared, 4093].flop_rate`
 #         - :measured:`product[tile_in_registers, 4093].flop_rate`
 #         - :measured:`product[in_cuda, 4093].flop_rate`
 #         - :measured:`product[with_cublas, 4093].flop_rate`
 #
-#    A block makes 128 by 128 elements in Numba, and 256 by 128 in CUDA C++. A product of 257 rows then has
-#    nine blocks or six, which leaves most of the GPU without work. For 1000 by 777 times 777 by 513 the
-#    kernel in registers takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
-#    :measured:`odd_product[with_cublas, 1000].time`: we think that it has other kernels for small products.
-#    :evidence:`opinion`
+#    A block makes 128 by 128 elements in step 3, and 256 by 128 in step 4. A product of 1024 rows then has 64
+#    blocks or 32, and one of 257 rows nine or six, for the 132 multiprocessors of this GPU. For 1000 by 777
+#    times 777 by 513, step 3 takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
+#    :measured:`odd_product[with_cublas, 1000].time`.
 #
 #    Elements loaded for one multiplication and addition: from global memory 2, 1/16, 1/64 and 3/256 in the
-#    four steps; from shared memory none, 2, 1/4 and 3/16.
+#    four steps; from shared memory none, 2, 1/4 and 3/16. In step 1 the loads are not the limit: shared
+#    memory has to serve as many in step 2, within :measured:`product[tile_in_shared, 4096].time`.
 
 # %%
 # Tensor cores: speed for digits
@@ -242,7 +305,8 @@ print("right:", bool((c.get() == expected).all()))
 # :term:`Tensor cores <tensor core>` multiply small matrices in one instruction, if the factors are short.
 # ``float16`` has 10 bits after the point and ends at 65 504; TF32 has the same 10 bits, and the range of
 # ``float32``; *bfloat16* has that range with 7 bits. All three add up in ``float32``. CuPy uses the tensor
-# cores for ``float16`` by itself, and for ``float32`` if the environment has ``CUPY_TF32=1``.
+# cores for ``float16`` by itself, and for ``float32`` if you start Python with ``CUPY_TF32=1`` in the
+# environment.
 
 a = cp.asarray(random.random((m, n)) - 0.5)
 b = cp.asarray(random.random((n, p)) - 0.5)
@@ -262,20 +326,18 @@ for kind in ("float32", "float16"):
 #    bfloat16|:measured:`burst_bfloat16`|:measured:`sustained_bfloat16`|:measured:`digits_bfloat16`
 #    float16|:measured:`burst_float16`|:measured:`sustained_float16`|:measured:`digits_float16`
 #
-# TF32 keeps as many digits as ``float16``, and its numbers cannot overflow, so allow it first: in a long run
-# it is :measured:`gain_tf32` as fast as ``float32``. Take ``float16`` if the data is stored in it
-# anyway. ``float64`` runs on tensor cores without losing anything, and on this GPU it is about as fast
-# as ``float32``; on a graphics card it is many times slower.
+# TF32 keeps as many digits as ``float16``, and does not overflow sooner than ``float32``, so allow it first:
+# in a long run it is :measured:`gain_tf32` as fast as ``float32``. ``float16`` is :measured:`gain_float16`
+# as fast as TF32; take it if your numbers fit its range. ``float64`` runs on tensor cores without losing
+# anything, and is about as fast as ``float32`` on this GPU; on a graphics card it is many times slower.
 #
-# .. dropdown:: Why a long run is slower, and single products
+# .. dropdown:: Why a long run is slower, and how bfloat16 is called
 #
 #    Under products in ``float16`` the driver lowers the clock to :measured:`clock_float16`, and in
 #    ``float32`` it stays at :measured:`clock_float32`. :doc:`Know the limits of your GPU
 #    </gallery/measuring/know_your_gpu>` shows that it is the power limit of the board. For bfloat16, of which
-#    CuPy knows nothing without another package, we call cuBLAS through CuPy. Single products of 4096 rows,
-#    each checked bit for bit on whole numbers, take :measured:`tf32[tf32, 4096].time` in TF32,
-#    :measured:`brain[bfloat16, 4096].time` in bfloat16 and :measured:`half[float16, 4096].time` in
-#    ``float16``.
+#    CuPy knows nothing without another package, we call cuBLAS through CuPy. Products of 4096 rows were
+#    checked bit for bit on whole numbers in all three.
 #
 # .. kernel:: gpuguide.topics.matmul.study
 #    :names: with_tf32, with_bfloat16, bits_of_bfloat16
@@ -308,11 +370,11 @@ print(trace.findings[0])
 # %%
 # .. remember::
 #
-#    - Write ``a @ b``. Your own kernel of 60 lines reaches :measured:`share_tile_in_registers` of cuBLAS, so
-#      write one only for what no library computes.
+#    - Write ``a @ b``. A Numba kernel of 50 lines reaches :measured:`share_tile_in_registers` of cuBLAS for
+#      large matrices, and less for small ones, so write one only for what no library computes.
 #    - Load once and use often: a tile in shared memory for the block, then 8 by 8 sums in the registers of
 #      each thread.
-#    - Try TF32 if three digits are enough: ``CUPY_TF32=1``, and a long run is
+#    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a product in ``float32`` is
 #      :measured:`gain_tf32` as fast.
 
 # %%
@@ -326,19 +388,21 @@ print(trace.findings[0])
 
 # thumbnail
 from gpuguide.charts import thumbnail
+from gpuguide.charts.style import CUPY, KERNEL
 
 names = {
     "tiles in shared memory": "tile_in_shared",
     "tiles in registers": "tile_in_registers",
-    "CuPy": "with_cublas",
+    "a @ b in CuPy": "with_cublas",
 }
 times = {label: results.time(name, 4096) for label, name in names.items()}
-_ = thumbnail.bars(times, "time for 4096 rows")
+_ = thumbnail.bars(times, "time for 4096 rows", (KERNEL, KERNEL, CUPY))
 
 # %%
 # Next
 # ----
 #
-# Next: :doc:`Precision: which sums go wrong </gallery/fast_kernels/precision>`, which shows where digits get
-# lost, and what keeps them. See also: :doc:`Linear algebra: when CuPy wins </gallery/cupy/linear_algebra>`,
-# for solving, factorising and judging an answer.
+# Next: :doc:`A fast convolution, step by step </gallery/fast_kernels/convolution_ladder>`, which keeps pixels
+# and many sums in registers in the same way. See also: :doc:`Precision: which sums go wrong
+# </gallery/fast_kernels/precision>`, on the digits that shorter numbers lose, and :doc:`Linear algebra: when
+# CuPy wins </gallery/cupy/linear_algebra>`, for solving and factorising.

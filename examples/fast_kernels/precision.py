@@ -5,10 +5,10 @@ Precision: which sums go wrong
 Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
 """
 # %%
-# Keep numbers in ``float32`` and add them up in ``float64``. A sum waits for memory, so the better total
-# costs a kernel nothing: for a hundred million numbers it takes
-# :measured:`many_sums[sum_float64, 10**8].time`, as in ``float32``. Never add them one by one to a single
-# ``float32``: it stops at :measured:`sum_one_after_another`, where :measured:`sum_right` is right.
+# Never add many numbers to one ``float32``: a hundred million from 0 to 1 end at
+# :measured:`sum_one_after_another`, where :measured:`sum_right` is right. ``cp.sum`` makes many partial sums
+# and keeps seven digits, which is mostly enough. If you need more, add up in ``float64``: a kernel of your
+# own takes no longer for it.
 #
 # .. headline:: A single float32 total stops growing at 2 to the power of 24
 #
@@ -38,8 +38,8 @@ Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
 # Five sums of the same numbers
 # -----------------------------
 #
-# The numbers are random, from 0 to 1, so that the sum must be about half of how many there are.
-# ``np.cumsum`` adds them one after another; the others make many partial sums.
+# The numbers are random, from 0 to 1, so the sum must be about half of how many there are. ``np.cumsum``
+# adds them one after another; the others make many partial sums.
 
 import cupy as cp
 import numpy as np
@@ -99,13 +99,22 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the sums, and of float64
-gg.claim(results, "sum_float64", share_at_least=0.75, at=10**8)
-gg.claim(results, "sum_kahan", share_at_least=0.75, at=10**8)
-gg.claim(results, "sum_float64", faster_than="cupy_converted", at=10**8, by=1.5)
+gg.claim(results, "sum_float64", share_at_least=0.8, at=10**8)
+gg.claim(results, "sum_kahan", share_at_least=0.8, at=10**8)
+gg.claim(results, "cupy_sum", faster_than="cupy_float64", at=10**8, by=1.7)
+gg.claim(results, "sum_float64", faster_than="cupy_float64", at=10**8, by=1.7)
+gg.claim(results, "cupy_float64", faster_than="cupy_converted", at=10**8, by=3)
 slower = (
     double.time("steps_float64", 2**24).value / single.time("steps_float32", 2**24).value
 )
-_ = gg.fact("float64_slower", slower, unit="ratio", note="float64 / float32")
+gg.fact("float64_slower", slower, unit="ratio", note="float64 / float32")
+peaks = single.ceilings
+_ = gg.fact(
+    "fp32_per_fp64",
+    peaks.get("fp32").value / peaks.get("fp64").value,
+    unit="ratio",
+    note="of the best rates of both kinds of units",
+)
 
 # %%
 # Why a sum stops
@@ -122,22 +131,22 @@ print(total, total + np.float32(0.9), total + np.float32(1.1))
 # Long before that, each addition is :term:`rounded <rounding>` to the distance at which the total lies. The
 # errors of a single total grow with the number of additions. If you add in pairs, and these sums in pairs
 # again, no number goes through more additions than the length has binary digits. ``np.sum`` does nearly that,
-# and a GPU must: it has thousands of threads, each with a short sum of its own.
+# and a GPU comes close of necessity: it has thousands of threads, each with a short sum of its own.
 
 # %%
 # Which sum keeps the digits, and what it costs
 # ---------------------------------------------
 #
-# .. list-table:: A hundred million numbers in ``float32``
+# .. list-table:: A hundred million numbers in ``float32``, by one thread of the CPU or on the GPU
 #    :header-rows: 1
 #
 #    * - the sum
 #      - comes to
 #      - takes
-#    * - one after another, one thread
+#    * - CPU, one after another
 #      - :measured:`sum_one_after_another`
 #      - :measured:`one_sum[one_after_another, 10**8].time`
-#    * - ``np.sum``, one thread
+#    * - CPU, ``np.sum``
 #      - :measured:`sum_numpy_sum`
 #      - :measured:`many_sums[numpy_sum, 10**8].time`
 #    * - ``cp.sum``
@@ -150,12 +159,15 @@ print(total, total + np.float32(0.9), total + np.float32(1.1))
 #      - :measured:`sum_sum_float64`
 #      - :measured:`many_sums[sum_float64, 10**8].time`
 #
-# The right sum is :measured:`sum_right`, and the nearest ``float32`` is a multiple of 4. ``cp.sum`` comes
-# close to that. If you need more, write ``dtype=cp.float64``, and not ``x.astype(cp.float64).sum()``, which
-# first writes and then reads an array of twice the size, and takes
+# The right sum is :measured:`sum_right`. Numbers of this size lie 4 apart in ``float32``, and ``cp.sum`` is
+# about one such step off. For more digits write ``dtype=cp.float64``. That takes
+# :measured:`many_sums[cupy_sum, 10**8].speedup(cupy_float64)` as long, because CuPy leaves the sum to its
+# general kernel, we think: the fast one of the library CUB takes one type only. :evidence:`opinion` Do not
+# write ``x.astype(cp.float64).sum()``, which first writes and then reads an array of twice the size:
 # :measured:`many_sums[cupy_converted, 10**8].time`. :evidence:`variant cupy_converted`
 #
-# In a kernel, only the type of the total changes. A thread loads ``float32``, and widens it in a register:
+# A kernel of your own waits for memory, and ``float64`` totals do not change that.
+# :evidence:`variant sum_float32` A thread loads ``float32``, and widens it in a register:
 #
 # .. kernel:: gpuguide.topics.precision.kernels
 #    :names: in_float64, add_up
@@ -170,14 +182,15 @@ add_up[1, 512](sums, out)
 print("own kernel:", out[0])
 
 # %%
-# .. dropdown:: Kahan's sum: nearly twice the digits, without float64
+# .. dropdown:: Kahan's sum: where one float32 total must take millions of numbers
 #
-#    On a graphics card, which has few units for ``float64``, :term:`keep what each addition loses <Kahan
-#    summation>`, and give it back to the next one. That is four operations instead of one. They are hidden
-#    behind the memory as well: the sum takes :measured:`many_sums[sum_kahan, 10**8].time`, and comes to
-#    :measured:`sum_sum_kahan`. Do not compile it with ``fastmath=True``, which allows the compiler to see
-#    that what is lost is "zero". Plain totals in ``float32`` in the same kernel take
-#    :measured:`many_sums[sum_float32, 10**8].time`, and come to :measured:`sum_sum_float32`.
+#    :term:`Keep what each addition loses <Kahan summation>`, and give it back to the next one. That is four
+#    operations instead of one, and they are hidden behind the memory: the sum takes
+#    :measured:`many_sums[sum_kahan, 10**8].time`. In this kernel it gains nothing, since a thread adds up
+#    fewer than a hundred numbers: the sum comes to :measured:`sum_sum_kahan`, and to
+#    :measured:`sum_sum_float32` with plain ``float32`` totals. Use it where a single thread adds up millions,
+#    and where ``float64`` is slow. Do not compile it with ``fastmath=True``, which allows the compiler to
+#    conclude that nothing is ever lost.
 #
 # .. kernel:: gpuguide.topics.precision.kernels
 #    :names: added, by_kahan
@@ -195,14 +208,14 @@ print("own kernel:", out[0])
 #
 # With 16 million numbers it takes :measured:`single[steps_float32, 2**24].time` in ``float32`` and
 # :measured:`double[steps_float64, 2**24].time` in ``float64``, which is :measured:`float64_slower` as long,
-# because this GPU has half as many units for ``float64``. :evidence:`count float64_slower` That is a good
+# because this GPU has half as many units for ``float64``. :evidence:`count fp32_per_fp64` That is a good
 # ratio: graphics cards have one such unit for 32 or 64 of the other. Look it up for your GPU, or run this
 # kernel.
 #
 # .. dropdown:: Shares of what the units can do
 #
-#    The kernel reaches :measured:`single[steps_float32, 2**24].share` of the best rate of the FP32 units, and
-#    :measured:`double[steps_float64, 2**24].share` of that of the FP64 units.
+#    The kernel reaches :measured:`single[steps_float32, 2**24].flop_share` of the best rate of the FP32
+#    units, and :measured:`double[steps_float64, 2**24].flop_share` of that of the FP64 units.
 
 # %%
 # Shorter numbers: speed against digits
@@ -210,7 +223,7 @@ print("own kernel:", out[0])
 #
 # For products of matrices there are tensor cores, and the fewer bits a factor has, the more they do.
 #
-# .. headline:: Tensor cores trade digits for speed; with float64 nothing is lost
+# .. headline:: Tensor cores trade digits for speed; float64 is as fast as float32 here
 
 # draw
 import matplotlib.pyplot as plt
@@ -237,7 +250,7 @@ ax.minorticks_off()
 describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(words)}.")
 
 # %%
-# .. csv-table:: Five kinds of numbers
+# .. csv-table:: Products of 8192 rows in five kinds of numbers
 #    :header: type | largest number | right digits | speed in a long run
 #    :delim: |
 #
@@ -247,9 +260,10 @@ describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(w
 #    bfloat16|10\ :sup:`38`|:measured:`digits_bfloat16`|:measured:`rate_bfloat16`
 #    float16|65 504|:measured:`digits_float16`|:measured:`rate_float16`
 #
-# In all of them but ``float64`` the products are added up in ``float32``. If that were done in ``float16``,
-# the sums of ones would stop at 2048. :doc:`Matrix products </gallery/fast_kernels/matmul>` shows how to ask
-# for each.
+# TF32 is the one to try first: it has as many digits as ``float16``, and does not overflow sooner than
+# ``float32``. Take bfloat16 for its range, since ``float16`` is as fast and has more digits. In all three the
+# products are added up in ``float32``; in ``float16``, a sum of ones would stop at 2048.
+# :doc:`Matrix products </gallery/fast_kernels/matmul>` shows how to ask for each.
 
 # %%
 # What goes wrong: a float16 sum is infinite
@@ -266,7 +280,7 @@ print("the sum in float32: ", ones.sum(dtype=cp.float32))
 # -------------------------------------------------
 #
 # The mean of the squares less the square of the mean is the variance, on paper. In ``float32`` both are
-# rounded at their eighth digit, and if the numbers lie far from zero, it is just these digits that remain:
+# rounded at their eighth digit, and if the numbers lie far from zero, the variance is in just these digits:
 
 far = 10_000 + cp.asarray(x_host[:1_000_000])
 print("on paper:  ", (far**2).mean() - far.mean() ** 2)
@@ -280,9 +294,11 @@ print("right:     ", far.get().astype(np.float64).var())
 # %%
 # .. remember::
 #
-#    - Add up in ``float64``, with ``dtype=cp.float64`` or a ``float64`` total in your kernel. It waits for
-#      memory either way.
-#    - Make many partial sums: a single ``float32`` total of numbers from 0 to 1 ends at 16 777 216.
+#    - Call ``cp.sum``: its many partial sums keep seven digits. A single ``float32`` total of numbers from 0
+#      to 1 ends at 16 777 216.
+#    - In a kernel of your own, load ``float32`` and add up in ``float64``: it waits for memory either way.
+#      ``cp.sum(x, dtype=cp.float64)`` takes :measured:`many_sums[cupy_sum, 10**8].speedup(cupy_float64)` as
+#      long as ``cp.sum(x)``.
 #    - Take away the mean, or the largest number, before you square, subtract or raise to a power.
 
 # %%
@@ -308,7 +324,6 @@ _ = thumbnail.lines(curves, "a total of 100 million numbers")
 # Next
 # ----
 #
-# Next: :doc:`Matrix products: tiles, registers, tensor cores </gallery/fast_kernels/matmul>`, where short
-# numbers pay most. See also:
-# :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`, which finds the ``float64`` that
-# you did not ask for.
+# Next: :doc:`Roofline: which limit is yours </fast_kernels/roofline>`, which shows the kernels that could
+# afford ``float64``. See also: :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`,
+# which finds the ``float64`` that you did not ask for.
