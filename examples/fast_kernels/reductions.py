@@ -282,9 +282,8 @@ print("NumPy:", np.dot(x.get().astype(np.int64), y.get().astype(np.int64)))
 
 # %%
 # For this very product you need no kernel: ``cublas.dot(x, y)``, after ``from cupy import cublas``, reads
-# each vector once, too, and takes :measured:`data_where_it_is:dot[cublas_on_gpu, 10**8].time` until the
-# result is there (see :doc:`/gallery/moving_data/data_where_it_is`). Write a kernel for what has no such
-# call, such as a sum of squared differences.
+# each vector once, too, and takes :measured:`product[dot_cublas, 10**8].time`. Write a kernel for what has no
+# such call, such as a sum of squared differences.
 
 # %%
 # What goes wrong: a ReductionKernel of two arrays
