@@ -115,7 +115,6 @@ from gpuguide.topics.reductions.kernels import (
     one_block,
     strided_tree,
     sums_of_blocks,
-    warp_per_row,
 )
 
 results = reductions.total.run()
@@ -328,8 +327,8 @@ print("NumPy:", x.get().argmax())
 # Sums of rows and columns
 # ------------------------
 #
-# Call ``cp.sum`` with an ``axis`` for many short rows: it is faster than the best kernel here. For a few long
-# rows, and for columns, the kernels are faster.
+# Start with ``cp.sum`` and its ``axis``, which is one line for any shape. For a few long rows, and for
+# columns, a kernel of your own is faster. How it does on many short rows, the table shows as well.
 #
 # .. list-table:: 64 million numbers
 #    :header-rows: 1
@@ -340,8 +339,8 @@ print("NumPy:", x.get().argmax())
 #      - which gives
 #    * - a million rows of 64
 #      - :measured:`short_rows[rows_cupy, 64*10**6].time`
-#      - :measured:`short_rows[warp_per_row, 64*10**6].time`
-#      - a warp to each row
+#      - :measured:`short_rows[eight_per_row, 64*10**6].time`
+#      - eight threads to each row
 #    * - 64 rows of a million
 #      - :measured:`long_rows[rows_cupy, 64*10**6].time`
 #      - :measured:`long_rows[blocks_per_row, 64*10**6].time`
@@ -352,21 +351,22 @@ print("NumPy:", x.get().argmax())
 #      - a thread to each column
 #
 # The shape decides how to share the work. Down a column, a thread's neighbours read beside it; along a row,
-# let the threads of a warp walk side by side. Share out a row among many blocks if there are fewer rows than
+# let neighbouring threads walk side by side, so few that each has several numbers to load at once: a row of
+# 64 is eight loads for each of eight threads. Share out a row among many blocks if there are fewer rows than
 # multiprocessors.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
-#    :names: warp_per_row, blocks_per_row
+#    :names: eight_per_row, blocks_per_row
 
 a = x.reshape(-1, 64)
 out = cp.empty(len(a), dtype=cp.float32)
-warp_per_row[(len(a) + 7) // 8, 256](a, out)  # eight warps in a block
-print("a warp per row:      ", out[:4], " NumPy:", a[:4].get().sum(axis=1))
+eight_per_row[(len(a) + 31) // 32, 256](a, out)  # 32 rows in a block
+print("eight threads per row:", out[:4], " NumPy:", a[:4].get().sum(axis=1))
 a = x.reshape(64, -1)
 out = cp.zeros(len(a), dtype=cp.float32)
 blocks_of_a_row = (a.shape[1] + BLOCK * PER_THREAD - 1) // (BLOCK * PER_THREAD)
 blocks_per_row[(blocks_of_a_row, len(a)), BLOCK](a, out)
-print("many blocks per row: ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
+print("many blocks per row:  ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
 
 # %%
 # .. dropdown:: Other ways to share out rows
@@ -380,9 +380,9 @@ print("many blocks per row: ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
 #       * - a thread
 #         - :measured:`short_rows[thread_per_row, 64*10**6].time`
 #         - :measured:`long_rows[thread_per_row, 64*10**6].time`
-#       * - a warp
-#         - :measured:`short_rows[warp_per_row, 64*10**6].time`
-#         - :measured:`long_rows[warp_per_row, 64*10**6].time`
+#       * - eight threads
+#         - :measured:`short_rows[eight_per_row, 64*10**6].time`
+#         - :measured:`long_rows[eight_per_row, 64*10**6].time`
 #       * - a block
 #         - :measured:`short_rows[block_per_row, 64*10**6].time`
 #         - :measured:`long_rows[block_per_row, 64*10**6].time`

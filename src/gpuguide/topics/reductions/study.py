@@ -405,9 +405,9 @@ def ways(shape):
             lambda n: (-(-rows(n) // 256), 256),
         ),
         kernel(
-            kernels.warp_per_row,
-            "a warp per row",
-            lambda n: (-(-rows(n) // 8), 256),
+            kernels.eight_per_row,
+            "eight threads per row",
+            lambda n: (-(-rows(n) // 32), 256),
             simulatable=False,
         ),
         kernel(
