@@ -10,7 +10,7 @@ from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.reductions import kernels
 from gpuguide.topics.reductions.kernels import BLOCK, PER_THREAD
 
-LENGTHS = (1, 33, 1031, 16_421)
+LENGTHS = (1, 31, 33, 257, 1031, 16_421)
 SUMS = ("one_atomic_each", "tree", "strided_tree", "many_by_tree", "many_per_thread")
 
 
@@ -89,3 +89,14 @@ def test_kernels_with_shuffles_fill_a_multiprocessor(name: str) -> None:
     facts = numba_facts(getattr(kernels, name), signatures.get(name, (vector, vector)))
     assert (facts.spills, facts.count("call")) == (0, 0)
     assert facts.registers <= 32
+
+
+@needs_compilers()
+def test_the_largest_is_chosen_among_numbers_in_registers() -> None:
+    """Their array stays out of memory, all 32 loads are unrolled, and three blocks of 512 threads fit."""
+    from numba import float32, int32
+
+    facts = numba_facts(kernels.largest_of_blocks, (float32[::1], float32[::1], int32[::1]))
+    assert (facts.spills, facts.stack_bytes, facts.count("call")) == (0, 0, 0)
+    assert facts.count("ld.global") >= 2 * PER_THREAD  # and once more for the last block
+    assert facts.registers <= 40
