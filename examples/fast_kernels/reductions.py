@@ -108,6 +108,7 @@ from gpuguide.topics.reductions.kernels import (
     PER_THREAD,
     blocks_per_row,
     dot,
+    eight_per_row,
     largest_of_all,
     largest_of_blocks,
     many_per_thread,
@@ -115,7 +116,6 @@ from gpuguide.topics.reductions.kernels import (
     one_block,
     strided_tree,
     sums_of_blocks,
-    warp_per_row,
 )
 
 results = reductions.total.run()
@@ -282,9 +282,8 @@ print("NumPy:", np.dot(x.get().astype(np.int64), y.get().astype(np.int64)))
 
 # %%
 # For this very product you need no kernel: ``cublas.dot(x, y)``, after ``from cupy import cublas``, reads
-# each vector once, too, and takes :measured:`data_where_it_is:dot[cublas_on_gpu, 10**8].time` until the
-# result is there (see :doc:`/gallery/moving_data/data_where_it_is`). Write a kernel for what has no such
-# call, such as a sum of squared differences.
+# each vector once, too, and takes :measured:`product[dot_cublas, 10**8].time`. Write a kernel for what has no
+# such call, such as a sum of squared differences.
 
 # %%
 # What goes wrong: a ReductionKernel of two arrays
@@ -306,16 +305,19 @@ print("NumPy:", np.dot(x.get().astype(np.int64), y.get().astype(np.int64)))
 # Whatever may be grouped in any way can be reduced like a sum. The largest number and its place are a pair:
 # of two pairs the larger number wins, or, if they are equal, the first place. For this one, call
 # ``cp.argmax``, which takes :measured:`place[argmax_cupy, 2**28].time`. Two launches of our own, which show
-# how to carry a pair, take :measured:`place[largest, 2**28].time`, we think because the compiler unrolls
-# their loop by four only.
+# how to carry a pair, take :measured:`place[largest, 2**28].time`.
+#
+# Each thread loads its 32 numbers into an array of its own, a ``cuda.local.array``, before it compares any.
+# The compiler unrolls both loops and keeps this array in registers; it would unroll a single loop that loads
+# and compares by four only.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
-#    :names: largest_of_warp, largest_of_block, largest_of_blocks, largest_of_all
+#    :names: largest_of_warp, largest_of_block, largest_of_thread, largest_of_blocks, largest_of_all
 #    :fold: The largest number and its place
 
 # %%
 
-# fold: Their launches
+# fold: Launch both kernels, and compare with NumPy
 from numba import int32
 
 values = cp.empty(n_blocks, dtype=cp.float32)
@@ -329,8 +331,8 @@ print("NumPy:", x.get().argmax())
 # Sums of rows and columns
 # ------------------------
 #
-# Call ``cp.sum`` with an ``axis`` for many short rows: it is faster than the best kernel here. For a few long
-# rows, and for columns, the kernels are faster.
+# Start with ``cp.sum`` and its ``axis``, which is one line for any shape. For a few long rows, and for
+# columns, a kernel of your own is faster. How it does on many short rows, the table shows as well.
 #
 # .. list-table:: 64 million numbers
 #    :header-rows: 1
@@ -341,8 +343,8 @@ print("NumPy:", x.get().argmax())
 #      - which gives
 #    * - a million rows of 64
 #      - :measured:`short_rows[rows_cupy, 64*10**6].time`
-#      - :measured:`short_rows[warp_per_row, 64*10**6].time`
-#      - a warp to each row
+#      - :measured:`short_rows[eight_per_row, 64*10**6].time`
+#      - eight threads to each row
 #    * - 64 rows of a million
 #      - :measured:`long_rows[rows_cupy, 64*10**6].time`
 #      - :measured:`long_rows[blocks_per_row, 64*10**6].time`
@@ -353,21 +355,22 @@ print("NumPy:", x.get().argmax())
 #      - a thread to each column
 #
 # The shape decides how to share the work. Down a column, a thread's neighbours read beside it; along a row,
-# let the threads of a warp walk side by side. Share out a row among many blocks if there are fewer rows than
+# let neighbouring threads walk side by side, so few that each has several numbers to load at once: a row of
+# 64 is eight loads for each of eight threads. Share out a row among many blocks if there are fewer rows than
 # multiprocessors.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
-#    :names: warp_per_row, blocks_per_row
+#    :names: eight_per_row, blocks_per_row
 
 a = x.reshape(-1, 64)
 out = cp.empty(len(a), dtype=cp.float32)
-warp_per_row[(len(a) + 7) // 8, 256](a, out)  # eight warps in a block
-print("a warp per row:      ", out[:4], " NumPy:", a[:4].get().sum(axis=1))
+eight_per_row[(len(a) + 31) // 32, 256](a, out)  # 32 rows in a block
+print("eight threads per row:", out[:4], " NumPy:", a[:4].get().sum(axis=1))
 a = x.reshape(64, -1)
 out = cp.zeros(len(a), dtype=cp.float32)
 blocks_of_a_row = (a.shape[1] + BLOCK * PER_THREAD - 1) // (BLOCK * PER_THREAD)
 blocks_per_row[(blocks_of_a_row, len(a)), BLOCK](a, out)
-print("many blocks per row: ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
+print("many blocks per row:  ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
 
 # %%
 # .. dropdown:: Other ways to share out rows
@@ -381,9 +384,9 @@ print("many blocks per row: ", out[:3], " NumPy:", a[:3].get().sum(axis=1))
 #       * - a thread
 #         - :measured:`short_rows[thread_per_row, 64*10**6].time`
 #         - :measured:`long_rows[thread_per_row, 64*10**6].time`
-#       * - a warp
-#         - :measured:`short_rows[warp_per_row, 64*10**6].time`
-#         - :measured:`long_rows[warp_per_row, 64*10**6].time`
+#       * - eight threads
+#         - :measured:`short_rows[eight_per_row, 64*10**6].time`
+#         - :measured:`long_rows[eight_per_row, 64*10**6].time`
 #       * - a block
 #         - :measured:`short_rows[block_per_row, 64*10**6].time`
 #         - :measured:`long_rows[block_per_row, 64*10**6].time`
@@ -413,14 +416,7 @@ gg.claim(results, "two_launches", share_at_least=0.86, at=n)
 gg.claim(results, "sum_cupy", share_at_least=0.88, at=n)
 gg.claim(products, "dot", faster_than=["dot_cupy", "multiply_and_sum"], at=10**8, by=2.8)
 gg.claim(products, "dot", faster_than="dot_reduction", at=10**8, by=100)
-gg.claim(places, "argmax_cupy", faster_than="largest", at=n, by=1.3)
-gg.claim(
-    short_rows,
-    "rows_cupy",
-    faster_than=["thread_per_row", "warp_per_row"],
-    at=rows,
-    by=1.6,
-)
+gg.claim(short_rows, "rows_cupy", faster_than="thread_per_row", at=rows, by=1.6)
 gg.claim(long_rows, "blocks_per_row", faster_than="rows_cupy", at=rows, by=1.9)
 gg.claim(columns, "thread_per_column", faster_than="columns_cupy", at=rows, by=1.8)
 

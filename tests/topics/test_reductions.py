@@ -10,7 +10,7 @@ from compile_lane import needs_compilers, numba_facts
 from gpuguide.topics.reductions import kernels
 from gpuguide.topics.reductions.kernels import BLOCK, PER_THREAD
 
-LENGTHS = (1, 33, 1031, 16_421)
+LENGTHS = (1, 31, 33, 257, 1031, 16_421)
 SUMS = ("one_atomic_each", "tree", "strided_tree", "many_by_tree", "many_per_thread")
 
 
@@ -57,7 +57,7 @@ def test_rows_and_columns_of_any_shape(shape: tuple[int, int]) -> None:
     rows, cols = shape
     launches = {
         "thread_per_row": ((-(-rows // 256), 256), 1),
-        "warp_per_row": ((-(-rows // 8), 256), 1),
+        "eight_per_row": ((-(-rows // 32), 256), 1),
         "block_per_row": ((rows, 256), 1),
         "blocks_per_row": (((-(-cols // (BLOCK * PER_THREAD)), rows), BLOCK), 1),
         "thread_per_column": (((-(-cols // 256), -(-rows // 256)), 256), 0),
@@ -70,14 +70,33 @@ def test_rows_and_columns_of_any_shape(shape: tuple[int, int]) -> None:
         assert (out == a.sum(axis)).all(), name
 
 
-@needs_compilers()
-@pytest.mark.parametrize("name", ["many_per_thread", "sums_of_blocks", "dot", "largest_of_blocks"])
-def test_kernels_with_shuffles_fit_four_blocks(name: str) -> None:
-    """Four blocks of 512 threads are as many as a multiprocessor holds."""
-    from numba import float32, int32
+@pytest.mark.parametrize("shape", [(1, 0), (33, 7), (31, 63), (33, 64), (35, 65), (3, 127)])
+def test_eight_threads_add_up_a_row_of_any_length(shape: tuple[int, int]) -> None:
+    a = numbers(shape[0] * shape[1]).reshape(shape)
+    out = np.full(len(a), 9, np.float32)
+    assert not gg.trace(kernels.eight_per_row[-(-len(a) // 32), 256], a, out).findings
+    assert (out == a.sum(axis=1)).all()
 
-    vector, places = float32[::1], int32[::1]
-    signatures = {"dot": (vector,) * 3, "largest_of_blocks": (vector, vector, places)}
+
+@needs_compilers()
+@pytest.mark.parametrize("name", ["many_per_thread", "sums_of_blocks", "dot", "eight_per_row"])
+def test_kernels_with_shuffles_fill_a_multiprocessor(name: str) -> None:
+    """With 32 registers it holds as many of their threads as of any, 2048."""
+    from numba import float32
+
+    vector, matrix = float32[::1], float32[:, ::1]
+    signatures = {"dot": (vector,) * 3, "eight_per_row": (matrix, vector)}
     facts = numba_facts(getattr(kernels, name), signatures.get(name, (vector, vector)))
     assert (facts.spills, facts.count("call")) == (0, 0)
     assert facts.registers <= 32
+
+
+@needs_compilers()
+def test_the_largest_is_chosen_among_numbers_in_registers() -> None:
+    """Their array stays out of memory, all 32 loads are unrolled, and three blocks of 512 threads fit."""
+    from numba import float32, int32
+
+    facts = numba_facts(kernels.largest_of_blocks, (float32[::1], float32[::1], int32[::1]))
+    assert (facts.spills, facts.stack_bytes, facts.count("call")) == (0, 0, 0)
+    assert facts.count("ld.global") >= 2 * PER_THREAD  # and once more for the last block
+    assert facts.registers <= 40

@@ -201,22 +201,31 @@ def largest_of_block(value, place):
     return largest_of_warp(values[other], places[other])
 
 
-@cuda.jit
-def largest_of_blocks(x, values, places):
-    """Each block stores its largest number, and the first place where it stands."""
+@cuda.jit(device=True)
+def largest_of_thread(x):
+    """Return the largest of this thread's 32 numbers, a block's width apart, and its first place."""
     i = cuda.blockIdx.x * BLOCK * PER_THREAD + cuda.threadIdx.x
     value, place = x[0], int32(0)  # for a thread without numbers
     if i + (PER_THREAD - 1) * BLOCK < x.size:
-        value, best = x[i], 0
+        numbers = cuda.local.array(PER_THREAD, float32)  # of this thread, in registers
+        for k in range(PER_THREAD):  # unrolled, and no load waits for a comparison
+            numbers[k] = x[i + k * BLOCK]
+        value, best = numbers[0], 0
         for k in range(1, PER_THREAD):
-            number = x[i + k * BLOCK]
-            if number > value:
-                value, best = number, k
+            if numbers[k] > value:
+                value, best = numbers[k], k
         place = int32(i + best * BLOCK)
     else:
         for k in range(PER_THREAD):
             if i + k * BLOCK < x.size and x[i + k * BLOCK] > value:
                 value, place = x[i + k * BLOCK], int32(i + k * BLOCK)
+    return value, place
+
+
+@cuda.jit
+def largest_of_blocks(x, values, places):
+    """Each block stores its largest number, and the first place where it stands."""
+    value, place = largest_of_thread(x)
     value, place = largest_of_block(value, place)
     if cuda.threadIdx.x == 0:
         values[cuda.blockIdx.x], places[cuda.blockIdx.x] = value, place
@@ -227,8 +236,9 @@ def largest_of_all(values, places, out):
     """One block finds the first place of the largest number among those of all blocks."""
     value, place = values[0], places[0]
     for i in range(cuda.threadIdx.x, values.size, cuda.blockDim.x):
-        if values[i] > value or (values[i] == value and places[i] < place):
-            value, place = values[i], places[i]
+        number, there = values[i], places[i]
+        if number > value:  # of equal ones the first stays, as places ascend with blocks
+            value, place = number, there
     value, place = largest_of_block(value, place)
     if cuda.threadIdx.x == 0:
         out[0] = place
@@ -249,16 +259,22 @@ def thread_per_row(a, out):
 
 
 @cuda.jit
-def warp_per_row(a, out):
-    """Each warp walks along a row, its 32 threads side by side."""
-    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
-    if row < a.shape[0]:  # the same for all threads of a warp
-        total = float32(0)
-        for col in range(lane, a.shape[1], 32):
+def eight_per_row(a, out):
+    """Eight threads side by side walk along a row, and a warp along four rows."""
+    row, lane = cuda.grid(1) // 8, cuda.threadIdx.x % 8
+    total, col = float32(0), lane
+    if row < a.shape[0]:
+        while col + 7 * 8 < a.shape[1]:
+            for k in range(8):  # unrolled, and no load waits for another
+                total += a[row, col + k * 8]
+            col += 64
+        while col < a.shape[1]:
             total += a[row, col]
-        total = sum_of_warp(total)
-        if lane == 0:
-            out[row] = total
+            col += 8
+    for distance in (4, 2, 1):  # all threads take part, those beyond the last row as well
+        total += cuda.shfl_down_sync(ALL_LANES, total, distance)
+    if lane == 0 and row < a.shape[0]:
+        out[row] = total
 
 
 @cuda.jit
