@@ -307,7 +307,14 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "scan": OtherSizes({"2**22": "600_001"}, _SCANNED),
     "matmul": OtherSizes(
         {"m, n, p = 2000, 777, 1513": "m, n, p = 35, 19, 40"},
-        _each(_PRODUCTS, "one_element", "tile_in_shared", "tile_in_registers", "in_cuda"),
+        _each(
+            _PRODUCTS,
+            "one_element",
+            "one_element_unsigned",
+            "tile_in_shared",
+            "tile_in_registers",
+            "in_cuda",
+        ),
     ),
     # Fewer threads, as the simulator is slow; they come back for the rest.
     "precision": OtherSizes(
