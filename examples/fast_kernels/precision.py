@@ -82,19 +82,9 @@ for name, value in totals.results(x_marks).items():
 
 # %%
 
-# record: The rates of ordinary units, and products in five kinds of numbers
-from gpuguide.topics.matmul.long_runs import sustained_products
-
+# record: The rates of ordinary units
 single = precision.single.run()
 double = precision.double.run()
-products = sustained_products()
-gg.keep("digits", [-np.log10(run["error"]) for run in products.values()])
-gg.keep("rates", [run["sustained"] for run in products.values()])
-for kind, run in products.items():
-    digits = float(-np.log10(run["error"]))
-    gg.fact(f"digits_{kind}", digits, unit="1", note="of a product of 8192 rows")
-    note = "median of the second half of a long run"
-    gg.fact(f"rate_{kind}", run["sustained"], unit="FLOP/s", note=note)
 
 # %%
 
@@ -224,41 +214,43 @@ print("own kernel:", out[0])
 # For products of matrices there are tensor cores, and the fewer bits a factor has, the more they do.
 #
 # .. headline:: Tensor cores trade digits for speed; float64 is as fast as float32 here
-
-# draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import INK, LIBRARY, describe
-
-kinds = ("float64", "float32", "TF32", "bfloat16", "float16")
-points = list(zip(kinds, arrays["digits"], arrays["rates"], strict=True))
-ax = plt.subplots(figsize=(7.2, 3.4))[1]
-words = []
-for kind, digits, rate in points:
-    ax.plot(digits, rate / 1e12, "o", color=LIBRARY, markersize=9)
-    beside = {"xytext": (10, -4)}
-    if kind == "bfloat16":  # to its right is float16
-        beside = {"xytext": (0, 10), "ha": "center"}
-    ax.annotate(
-        kind, (digits, rate / 1e12), textcoords="offset points", color=INK, **beside
-    )
-    words.append(f"{kind}: {digits:.1f} digits, {rate / 1e12:.0f} TFLOP/s")
-ax.set(xlim=(0, 19), yscale="log", xlabel="digits of the product that are right")
-ax.set(ylim=(20, 1500), ylabel="TFLOP/s in a long run", xticks=range(0, 19, 3))
-ax.set_yticks((20, 50, 100, 200, 500, 1000), (20, 50, 100, 200, 500, 1000))
-ax.minorticks_off()
-describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(words)}.")
+#
+# .. drawn:: matmul
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import INK, LIBRARY, describe
+#
+#     kinds = ("float64", "float32", "TF32", "bfloat16", "float16")
+#     ax = plt.subplots(figsize=(7.2, 3.4))[1]
+#     words = []
+#     for kind in kinds:
+#         digits = facts[f"digits_{kind.lower()}"].value
+#         rate = facts[f"sustained_{kind.lower()}"].value
+#         ax.plot(digits, rate / 1e12, "o", color=LIBRARY, markersize=9)
+#         beside = {"xytext": (10, -4)}
+#         if kind == "bfloat16":  # to its right is float16
+#             beside = {"xytext": (0, 10), "ha": "center"}
+#         ax.annotate(
+#             kind, (digits, rate / 1e12), textcoords="offset points", color=INK, **beside
+#         )
+#         words.append(f"{kind}: {digits:.1f} digits, {rate / 1e12:.0f} TFLOP/s")
+#     ax.set(xlim=(0, 19), yscale="log", xlabel="digits of the product that are right")
+#     ax.set(ylim=(20, 1500), ylabel="TFLOP/s in a long run", xticks=range(0, 19, 3))
+#     ax.set_yticks((20, 50, 100, 200, 500, 1000), (20, 50, 100, 200, 500, 1000))
+#     ax.minorticks_off()
+#     describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(words)}.")
 
 # %%
 # .. csv-table:: Products of 8192 rows in five kinds of numbers
 #    :header: type | largest number | right digits | speed in a long run
 #    :delim: |
 #
-#    float64|10\ :sup:`308`|:measured:`digits_float64`|:measured:`rate_float64`
-#    float32|10\ :sup:`38`|:measured:`digits_float32`|:measured:`rate_float32`
-#    TF32|10\ :sup:`38`|:measured:`digits_tf32`|:measured:`rate_tf32`
-#    bfloat16|10\ :sup:`38`|:measured:`digits_bfloat16`|:measured:`rate_bfloat16`
-#    float16|65 504|:measured:`digits_float16`|:measured:`rate_float16`
+#    float64|10\ :sup:`308`|:measured:`matmul:digits_float64`|:measured:`matmul:sustained_float64`
+#    float32|10\ :sup:`38`|:measured:`matmul:digits_float32`|:measured:`matmul:sustained_float32`
+#    TF32|10\ :sup:`38`|:measured:`matmul:digits_tf32`|:measured:`matmul:sustained_tf32`
+#    bfloat16|10\ :sup:`38`|:measured:`matmul:digits_bfloat16`|:measured:`matmul:sustained_bfloat16`
+#    float16|65 504|:measured:`matmul:digits_float16`|:measured:`matmul:sustained_float16`
 #
 # TF32 is the one to try first: it has as many digits as ``float16``, and does not overflow sooner than
 # ``float32``. Take bfloat16 for its range, since ``float16`` is as fast and has more digits. In all three the
