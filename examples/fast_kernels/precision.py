@@ -43,7 +43,7 @@ Why is a sum of many float32 numbers wrong, and what do shorter numbers cost?
 
 import cupy as cp
 import numpy as np
-from numba import config, cuda, float32, float64
+from numba import config, cuda, float32, float64, njit
 
 x_host = np.random.default_rng(0).random(10**8, dtype=np.float32)
 x = cp.asarray(x_host)
@@ -75,35 +75,30 @@ x_marks = totals.the_numbers()
 right_totals = totals.exact_sums(x_marks)
 gg.keep("right_totals", right_totals)
 gg.keep("single_totals", totals.running_totals(x_marks, totals.MARKS))
+right = right_totals[-1]
 note = "of 10**8 random numbers; nothing is rounded"
-gg.fact("sum_right", totals.shown(right_totals[-1]), unit="text", note=note)
-for name, value in totals.results(x_marks).items():
-    gg.fact(f"sum_{name}", totals.shown(value), unit="text", note="of the same numbers")
+gg.fact("sum_right", totals.shown(right), unit="text", note=note)
+by_each_way = totals.results(x_marks)
+one = totals.shown(by_each_way["one_after_another"])
+gg.fact("sum_one_after_another", one, unit="text", note="of the same numbers")
+for name, value in by_each_way.items():
+    off = totals.shown(abs(value - right))
+    gg.fact(f"off_{name}", off, unit="text", note="from the exact sum of 10**8 numbers")
 
 # %%
 
-# record: The rates of ordinary units, and products in five kinds of numbers
-from gpuguide.topics.matmul.long_runs import sustained_products
-
+# record: The rates of ordinary units
 single = precision.single.run()
 double = precision.double.run()
-products = sustained_products()
-gg.keep("digits", [-np.log10(run["error"]) for run in products.values()])
-gg.keep("rates", [run["sustained"] for run in products.values()])
-for kind, run in products.items():
-    digits = float(-np.log10(run["error"]))
-    gg.fact(f"digits_{kind}", digits, unit="1", note="of a product of 8192 rows")
-    note = "median of the second half of a long run"
-    gg.fact(f"rate_{kind}", run["sustained"], unit="FLOP/s", note=note)
 
 # %%
 
 # draw: What the page says of the sums, and of float64
 gg.claim(results, "sum_float64", share_at_least=0.8, at=10**8)
-gg.claim(results, "sum_kahan", share_at_least=0.8, at=10**8)
 gg.claim(results, "cupy_sum", faster_than="cupy_float64", at=10**8, by=1.7)
 gg.claim(results, "sum_float64", faster_than="cupy_float64", at=10**8, by=1.7)
 gg.claim(results, "cupy_float64", faster_than="cupy_converted", at=10**8, by=3)
+gg.claim(one_sum, "one_after_another", faster_than="by_kahan", at=10**8, by=1.5)
 slower = (
     double.time("steps_float64", 2**24).value / single.time("steps_float32", 2**24).value
 )
@@ -137,30 +132,42 @@ print(total, total + np.float32(0.9), total + np.float32(1.1))
 # Which sum keeps the digits, and what it costs
 # ---------------------------------------------
 #
-# .. list-table:: A hundred million numbers in ``float32``, by one thread of the CPU or on the GPU
+# .. list-table:: Sums of a hundred million ``float32`` numbers, by one thread of the CPU or on the GPU
 #    :header-rows: 1
 #
 #    * - the sum
-#      - comes to
+#      - is off by
 #      - takes
-#    * - CPU, one after another
-#      - :measured:`sum_one_after_another`
+#    * - CPU, one ``float32`` total
+#      - :measured:`off_one_after_another`
 #      - :measured:`one_sum[one_after_another, 10**8].time`
-#    * - CPU, ``np.sum``
-#      - :measured:`sum_numpy_sum`
+#    * - CPU, the same by Kahan's method
+#      - :measured:`off_by_kahan`
+#      - :measured:`one_sum[by_kahan, 10**8].time`
+#    * - CPU, one ``float64`` total
+#      - :measured:`off_in_one_float64`
+#      - :measured:`one_sum[in_one_float64, 10**8].time`
+#    * - CPU, ``np.sum``, which adds in pairs
+#      - :measured:`off_numpy_sum`
 #      - :measured:`many_sums[numpy_sum, 10**8].time`
 #    * - ``cp.sum``
-#      - :measured:`sum_cupy_sum`
+#      - :measured:`off_cupy_sum`
 #      - :measured:`many_sums[cupy_sum, 10**8].time`
 #    * - ``cp.sum``, ``dtype=cp.float64``
-#      - :measured:`sum_cupy_float64`
+#      - :measured:`off_cupy_float64`
 #      - :measured:`many_sums[cupy_float64, 10**8].time`
+#    * - own kernel, ``float32`` totals
+#      - :measured:`off_sum_float32`
+#      - :measured:`many_sums[sum_float32, 10**8].time`
 #    * - own kernel, ``float64`` totals
-#      - :measured:`sum_sum_float64`
+#      - :measured:`off_sum_float64`
 #      - :measured:`many_sums[sum_float64, 10**8].time`
 #
-# The right sum is :measured:`sum_right`. Numbers of this size lie 4 apart in ``float32``, and ``cp.sum`` is
-# about one such step off. For more digits write ``dtype=cp.float64``. That takes
+# The exact sum is :measured:`sum_right`: all numbers are multiples of 2\ :sup:`-24`, so we added them up as
+# integers. Sums of this size lie 4 apart in ``float32``, and even the best one may be off by 2. A ``float64``
+# has room for every digit of these sums, so nothing is rounded; of other numbers it keeps fifteen digits.
+#
+# ``cp.sum`` is mostly good enough. For more digits write ``dtype=cp.float64``. That takes
 # :measured:`many_sums[cupy_sum, 10**8].speedup(cupy_float64)` as long, because CuPy leaves the sum to its
 # general kernel, we think: the fast one of the library CUB takes one type only. :evidence:`opinion` Do not
 # write ``x.astype(cp.float64).sum()``, which first writes and then reads an array of twice the size:
@@ -182,19 +189,29 @@ add_up[1, 512](sums, out)
 print("own kernel:", out[0])
 
 # %%
-# .. dropdown:: Kahan's sum: where one float32 total must take millions of numbers
+# Kahan's sum: give back what an addition loses
+# ---------------------------------------------
 #
-#    :term:`Keep what each addition loses <Kahan summation>`, and give it back to the next one. That is four
-#    operations instead of one, and they are hidden behind the memory: the sum takes
-#    :measured:`many_sums[sum_kahan, 10**8].time`. In this kernel it gains nothing, since a thread adds up
-#    fewer than a hundred numbers: the sum comes to :measured:`sum_sum_kahan`, and to
-#    :measured:`sum_sum_float32` with plain ``float32`` totals. Use it where a single thread adds up millions,
-#    and where ``float64`` is slow. Do not compile it with ``fastmath=True``, which allows the compiler to
-#    conclude that nothing is ever lost.
+# One ``float32`` total can be right, if you :term:`keep what each addition loses <Kahan summation>` and give
+# it back to the next one:
 #
 # .. kernel:: gpuguide.topics.precision.kernels
-#    :names: added, by_kahan
-#    :fold: The sum by Kahan's method
+#    :names: by_kahan
+
+one = np.empty(1, np.float32)
+by_kahan(x_host, one)
+print("by Kahan's method:", one[0])
+
+# %%
+# An addition becomes four operations, and the loop takes
+# :measured:`one_sum[one_after_another, 10**8].speedup(by_kahan)` as long. If ``float64`` is at hand, a
+# ``float64`` total is simpler. Use Kahan's method where a single total must take millions of numbers and
+# there is no better type: on the GPU, in a thread that adds up for long while ``float64`` is slow, or if the
+# numbers are ``float64`` already. A sum by many threads has no use for it, since no thread adds enough
+# numbers: with plain ``float32`` totals, our kernel is off by :measured:`off_sum_float32`.
+#
+# Do not compile it with ``fastmath=True``. The compiler may then conclude that nothing is ever lost, and
+# leaves the correction out: the sum is off by :measured:`off_kahan_fastmath`.
 
 # %%
 # What float64 costs where arithmetic decides
@@ -224,41 +241,43 @@ print("own kernel:", out[0])
 # For products of matrices there are tensor cores, and the fewer bits a factor has, the more they do.
 #
 # .. headline:: Tensor cores trade digits for speed; float64 is as fast as float32 here
-
-# draw
-import matplotlib.pyplot as plt
-
-from gpuguide.charts.style import INK, LIBRARY, describe
-
-kinds = ("float64", "float32", "TF32", "bfloat16", "float16")
-points = list(zip(kinds, arrays["digits"], arrays["rates"], strict=True))
-ax = plt.subplots(figsize=(7.2, 3.4))[1]
-words = []
-for kind, digits, rate in points:
-    ax.plot(digits, rate / 1e12, "o", color=LIBRARY, markersize=9)
-    beside = {"xytext": (10, -4)}
-    if kind == "bfloat16":  # to its right is float16
-        beside = {"xytext": (0, 10), "ha": "center"}
-    ax.annotate(
-        kind, (digits, rate / 1e12), textcoords="offset points", color=INK, **beside
-    )
-    words.append(f"{kind}: {digits:.1f} digits, {rate / 1e12:.0f} TFLOP/s")
-ax.set(xlim=(0, 19), yscale="log", xlabel="digits of the product that are right")
-ax.set(ylim=(20, 1500), ylabel="TFLOP/s in a long run", xticks=range(0, 19, 3))
-ax.set_yticks((20, 50, 100, 200, 500, 1000), (20, 50, 100, 200, 500, 1000))
-ax.minorticks_off()
-describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(words)}.")
+#
+# .. drawn:: matmul
+#
+#     import matplotlib.pyplot as plt
+#
+#     from gpuguide.charts.style import INK, LIBRARY, describe
+#
+#     kinds = ("float64", "float32", "TF32", "bfloat16", "float16")
+#     ax = plt.subplots(figsize=(7.2, 3.4))[1]
+#     words = []
+#     for kind in kinds:
+#         digits = facts[f"digits_{kind.lower()}"].value
+#         rate = facts[f"sustained_{kind.lower()}"].value
+#         ax.plot(digits, rate / 1e12, "o", color=LIBRARY, markersize=9)
+#         beside = {"xytext": (10, -4)}
+#         if kind == "bfloat16":  # to its right is float16
+#             beside = {"xytext": (0, 10), "ha": "center"}
+#         ax.annotate(
+#             kind, (digits, rate / 1e12), textcoords="offset points", color=INK, **beside
+#         )
+#         words.append(f"{kind}: {digits:.1f} digits, {rate / 1e12:.0f} TFLOP/s")
+#     ax.set(xlim=(0, 19), yscale="log", xlabel="digits of the product that are right")
+#     ax.set(ylim=(20, 1500), ylabel="TFLOP/s in a long run", xticks=range(0, 19, 3))
+#     ax.set_yticks((20, 50, 100, 200, 500, 1000), (20, 50, 100, 200, 500, 1000))
+#     ax.minorticks_off()
+#     describe(ax, f"Speed against right digits of a product of matrices. {'; '.join(words)}.")
 
 # %%
 # .. csv-table:: Products of 8192 rows in five kinds of numbers
 #    :header: type | largest number | right digits | speed in a long run
 #    :delim: |
 #
-#    float64|10\ :sup:`308`|:measured:`digits_float64`|:measured:`rate_float64`
-#    float32|10\ :sup:`38`|:measured:`digits_float32`|:measured:`rate_float32`
-#    TF32|10\ :sup:`38`|:measured:`digits_tf32`|:measured:`rate_tf32`
-#    bfloat16|10\ :sup:`38`|:measured:`digits_bfloat16`|:measured:`rate_bfloat16`
-#    float16|65 504|:measured:`digits_float16`|:measured:`rate_float16`
+#    float64|10\ :sup:`308`|:measured:`matmul:digits_float64`|:measured:`matmul:sustained_float64`
+#    float32|10\ :sup:`38`|:measured:`matmul:digits_float32`|:measured:`matmul:sustained_float32`
+#    TF32|10\ :sup:`38`|:measured:`matmul:digits_tf32`|:measured:`matmul:sustained_tf32`
+#    bfloat16|10\ :sup:`38`|:measured:`matmul:digits_bfloat16`|:measured:`matmul:sustained_bfloat16`
+#    float16|65 504|:measured:`matmul:digits_float16`|:measured:`matmul:sustained_float16`
 #
 # TF32 is the one to try first: it has as many digits as ``float16``, and does not overflow sooner than
 # ``float32``. Take bfloat16 for its range, since ``float16`` is as fast and has more digits. In all three the

@@ -325,7 +325,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
             "1_000_000": "20_003",
             "100_000": "10",
         },
-        {"sum_float64": _SUMS},
+        {"sum_float64": _SUMS, "by_kahan(x_host": "assert np.isclose(one[0], x_host.sum(dtype=float))"},
     ),
     "registers": OtherSizes(
         {"(64, 512, 512)": "(5, 200, 170)", "(512, 512)": "(200, 170)", "512 // 32, 512 // 16": "6, 25"},

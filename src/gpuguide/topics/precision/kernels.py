@@ -12,6 +12,27 @@ def one_after_another(x, out):
     out[0] = total
 
 
+@njit
+def by_kahan(x, out):
+    """Add to a single float32 total, and give back to each addition what the last one lost."""
+    total, excess = float32(0), float32(0)
+    for i in range(x.size):
+        value = x[i] - excess
+        new = total + value
+        excess = (new - total) - value  # on paper zero: what rounding has added on top
+        total = new
+    out[0] = total
+
+
+@njit
+def in_one_float64(x, out):
+    """Add one number after another to a single float64 total."""
+    total = float64(0)
+    for i in range(x.size):
+        total += x[i]
+    out[0] = total
+
+
 @cuda.jit
 def in_float32(x, sums):
     """Each thread adds up numbers in float32, and the block its threads' totals."""
@@ -47,37 +68,6 @@ def in_float64(x, sums):
         start += cuda.gridDim.x * 4096
     for i in range(start + thread, min(start + 4096, x.size), 256):
         total += x[i]
-    of_threads[thread] = total
-    half = 128
-    while half > 0:
-        cuda.syncthreads()
-        if thread < half:
-            of_threads[thread] += of_threads[thread + half]
-        half //= 2
-    if thread == 0:
-        sums[cuda.blockIdx.x] = of_threads[0]
-
-
-@cuda.jit(device=True)
-def added(total, lost, value):
-    """Return a total with one value more, and what rounding has added to it beyond that."""
-    value -= lost
-    new = total + value
-    return new, (new - total) - value
-
-
-@cuda.jit
-def by_kahan(x, sums):
-    """Add up in float32, and give back to each addition what the last one lost."""
-    of_threads = cuda.shared.array(256, float32)
-    thread, start = cuda.threadIdx.x, cuda.blockIdx.x * 4096
-    total, lost = float32(0), float32(0)
-    while start + 4096 <= x.size:
-        for k in range(16):
-            total, lost = added(total, lost, x[start + thread + 256 * k])
-        start += cuda.gridDim.x * 4096
-    for i in range(start + thread, min(start + 4096, x.size), 256):
-        total, lost = added(total, lost, x[i])
     of_threads[thread] = total
     half = 128
     while half > 0:

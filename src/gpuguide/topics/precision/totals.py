@@ -5,7 +5,7 @@ from numba import njit
 
 from gpuguide.measure import cp
 from gpuguide.topics.precision import kernels
-from gpuguide.topics.precision.study import LENGTH, sum_float32, sum_float64, sum_kahan
+from gpuguide.topics.precision.study import LENGTH, sum_float32, sum_float64
 
 MARKS = 200
 
@@ -37,26 +37,35 @@ def running_totals(x, marks):
 def results(x):
     """Return the same sum by each way."""
     x_device = cp.asarray(x)
-    found = {
+    values = {
         "numpy_sum": x.sum(),
-        "numpy_float64": x.sum(dtype=np.float64),
         "cupy_sum": cp.sum(x_device),
         "cupy_float64": cp.sum(x_device, dtype=np.float64),
     }
-    one = np.empty(1, np.float32)
-    kernels.one_after_another(x, one)
-    found["one_after_another"] = one[0]
+    for name, add, dtype in (
+        ("one_after_another", kernels.one_after_another, np.float32),
+        ("by_kahan", kernels.by_kahan, np.float32),
+        ("kahan_fastmath", without_correction(), np.float32),
+        ("in_one_float64", kernels.in_one_float64, np.float64),
+    ):
+        out = np.empty(1, dtype)
+        add(x, out)
+        values[name] = out[0]
     for name, add, dtype in (
         ("sum_float32", sum_float32, np.float32),
-        ("sum_kahan", sum_kahan, np.float32),
         ("sum_float64", sum_float64, np.float64),
     ):
         out = cp.empty(1, dtype)
         add(x_device, out)
-        found[name] = out[0]
-    return {name: float(value) for name, value in found.items()}
+        values[name] = out[0]
+    return {name: float(value) for name, value in values.items()}
+
+
+def without_correction():
+    """Compile Kahan's sum so that algebra may be applied to it, which takes its correction away."""
+    return njit(fastmath=True)(kernels.by_kahan.py_func)
 
 
 def shown(value):
-    """Write a sum with spaces between thousands, as facts are."""
-    return f"{value:,.1f}".replace(",", "\u2009")
+    """Write a sum with spaces between thousands, as facts are; 0 if there is nothing at all."""
+    return f"{value:,.1f}".replace(",", "\u2009") if value else "0"
