@@ -158,6 +158,8 @@ def _assemble(ptx: str) -> str:
         source = Path(folder, "kernel.ptx")
         source.write_text(ptx)
         command = [ptxas, "-v", f"-arch={ARCHITECTURE}", "-o", str(source.with_suffix(".cubin")), str(source)]
+        if ".extern .func" in ptx:  # grid.sync() in Numba calls a library, which is linked later
+            command.append("-c")
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode:
         raise RuntimeError(f"ptxas: {done.stderr}{done.stdout}")

@@ -5,13 +5,13 @@ Stencils: several cells, several steps
 How do you compute cells from their neighbours fast, and how do blocks wait for each other?
 """
 # %%
-# Write a kernel instead of adding slices: on a billion cells it is
-# :measured:`step[one_cell, 2**30].speedup(cupy)` as fast. Eight cells per thread are worth another
-# :measured:`step[eight_rows, 2**30].speedup(one_cell)`, and four steps per launch another
-# :measured:`steps[four_steps, 2**30].speedup(row_launches)`. Blocks wait for each other between two launches,
-# and never at ``cuda.syncthreads()``.
+# For a stencil, write a kernel in which each thread computes eight cells. On a billion cells, it is
+# :measured:`step[eight_rows, 2**30].speedup(elementwise)` as fast as CuPy's ``ElementwiseKernel``, and
+# :measured:`step[eight_rows, 2**30].speedup(cupy)` as fast as adding slices. Six steps per launch are worth
+# another :measured:`steps[six_steps, 2**30].speedup(row_launches)`. Blocks wait for each other between two
+# launches, and never at ``cuda.syncthreads()``.
 #
-# .. headline:: A kernel instead of slices, more cells per thread, more steps per launch
+# .. headline:: Several cells per thread, and several steps per launch
 #
 # .. drawn:: stencil
 #
@@ -19,10 +19,10 @@ How do you compute cells from their neighbours fast, and how do blocks wait for 
 #     from gpuguide.charts.style import CUPY, KERNEL, describe, style
 #
 #     times = {
-#         "CuPy, slices": results.time("cupy", 2**30).value,
+#         "CuPy, one kernel": results.time("elementwise", 2**30).value,
 #         "1 cell per thread": results.time("one_cell", 2**30).value,
 #         "8 cells per thread": results.time("eight_rows", 2**30).value,
-#         "4 steps per launch": many.time("four_steps", 2**30).value / 20,
+#         "6 steps per launch": many.time("six_steps", 2**30).value / 24,
 #     }
 #     with style():
 #         ax = plt.subplots(figsize=(7.2, 1.7))[1]
@@ -109,12 +109,12 @@ plate[0] = 100  # the upper edge is hot
 
 now, then = plate.copy(), cp.empty_like(plate)
 blocks = (n_cols + 31) // 32, (n_rows + 7) // 8
-for _ in range(20):
+for _ in range(24):
     one_cell[blocks, (32, 8)](now, then)
     now, then = then, now  # the result is what the next step reads
 
 expected = plate.get()
-for _ in range(20):
+for _ in range(24):
     up_and_down = expected[:-2, 1:-1] + expected[2:, 1:-1]
     sides = expected[1:-1, :-2] + expected[1:-1, 2:]
     expected[1:-1, 1:-1] = (up_and_down + sides) * np.float32(0.25)
@@ -129,10 +129,11 @@ print("as in NumPy:", np.array_equal(now.get(), expected))
 
 # %%
 
-# record: The studies: one step, twenty steps, every cell compared bit for bit; and cells that are wrong
+# record: The studies: one step, 24 steps, every cell compared bit for bit; and cells that are wrong
 import gpuguide as gg
 from gpuguide.topics.stencil import study as stencil
 from gpuguide.topics.stencil.kernels import (
+    elementwise_source,
     heat_source,
     eight_rows,
     wait_for_all,
@@ -149,6 +150,31 @@ many = stencil.steps.run()
 # :measured:`step[one_cell, 2**30].share` of the speed of a copy.
 
 # %%
+# In CuPy: one kernel instead of slices
+# -------------------------------------
+#
+# You can add four slices of the plate with CuPy: ``now[:-2, 1:-1] + now[2:, 1:-1]`` and so on. Each operation
+# is then a kernel of its own, with a new array for its result. An ``ElementwiseKernel`` does all of them in
+# one kernel. You write in C what happens for the cell number ``i``. An array that is ``raw`` may be read at
+# any index, and ``then`` is the cell's place in the result.
+#
+# .. kernel:: gpuguide.topics.stencil.kernels
+#    :names: elementwise_source
+
+heat_step = cp.ElementwiseKernel(
+    "raw float32 now", "float32 then", elementwise_source, "heat_step"
+)
+now, then = plate.copy(), cp.empty_like(plate)
+for _ in range(24):
+    heat_step(now, then)
+    now, then = then, now
+print("as in NumPy:", np.array_equal(now.get(), expected))
+
+# %%
+# For a billion cells this takes :measured:`step[elementwise, 2**30].time`, and adding slices takes
+# :measured:`step[cupy, 2**30].time`.
+
+# %%
 # Eight cells per thread
 # ----------------------
 #
@@ -162,7 +188,7 @@ many = stencil.steps.run()
 from numba import uint32
 
 now, then = plate.copy(), cp.empty_like(plate)
-for _ in range(20):
+for _ in range(24):
     eight_rows[((n_cols + 255) // 256, (n_rows + 7) // 8), 256](now, then)
     now, then = then, now
 print("as in NumPy:", np.array_equal(now.get(), expected))
@@ -180,14 +206,15 @@ print("as in NumPy:", np.array_equal(now.get(), expected))
 #    again.
 
 # %%
-# Four steps per launch
-# ---------------------
+# Six steps per launch
+# --------------------
 #
 # A kernel that does a single step has little left to gain. The way on is to fetch a cell once, and do several
-# steps with it. A block brings 64 by 64 cells into shared memory and does four steps there. At its rim the
-# neighbours are missing, so that it loses a ring of cells in each step, and 56 by 56 are right in the end.
-# Therefore blocks overlap, and load nearly a third more than they store: with every further step it is more.
-# This kernel is in CUDA C++, where ``#pragma unroll`` keeps the eight cells of a thread in registers.
+# steps with it. A block brings 64 by 64 cells into shared memory and does six steps there. At its rim the
+# neighbours are missing, so that it loses a ring of cells in each step, and 52 by 52 are right in the end.
+# Therefore blocks overlap, and load one and a half times as many cells as they store: with every further step
+# it is more. This kernel is in CUDA C++, where ``#pragma unroll`` keeps the eight cells of a thread in
+# registers.
 #
 # .. headline:: A block keeps the middle: each step costs a ring of cells
 #
@@ -217,36 +244,36 @@ print("as in NumPy:", np.array_equal(now.get(), expected))
 #    :names: heat_source
 #    :fold: The kernel in CUDA C++: heat_source
 
-four_steps = cp.RawKernel(heat_source, "heat")
+six_steps = cp.RawKernel(heat_source, "heat")
 now, then = plate.copy(), cp.empty_like(plate)
-for _ in range(20 // 4):
-    blocks_of_56 = (n_cols + 55) // 56, (n_rows + 55) // 56
-    four_steps(blocks_of_56, (64, 8), (now, then, np.int32(n_rows), np.int32(n_cols)))
+for _ in range(24 // 6):
+    blocks_of_52 = (n_cols + 51) // 52, (n_rows + 51) // 52
+    six_steps(blocks_of_52, (64, 8), (now, then, np.int32(n_rows), np.int32(n_cols)))
     now, then = then, now
 print("as in NumPy:", np.array_equal(now.get(), expected))
 
 # %%
-# On a billion cells, twenty steps take :measured:`steps[four_steps, 2**30].time`, and
+# On a billion cells, 24 steps take :measured:`steps[six_steps, 2**30].time`, and
 # :measured:`steps[row_launches, 2**30].time` with a launch of ``eight_rows`` for each. A step now takes
-# :measured:`step_of_four`, which is less than a copy of the plate would.
+# :measured:`step_of_six`, which is less than a copy of the plate would.
 
 # %%
 
 # draw
 gg.fact(
-    "step_of_four",
-    many.time("four_steps", 2**30).value / 20,
+    "step_of_six",
+    many.time("six_steps", 2**30).value / 24,
     unit="s",
-    note="a twentieth of twenty steps",
+    note="one of 24 steps, six per launch",
 )
 gg.claim(results, "eight_rows", faster_than="one_cell", at=2**30, by=1.5)
 gg.claim(results, "eight_rows", faster_than="one_cell", at=2003 * 3001, by=1.3)
 gg.claim(results, "eight_rows", share_at_least=0.75, at=2**30)
 gg.claim(results, "one_cell", faster_than="cupy", at=2**30, by=5)
+gg.claim(results, "elementwise", faster_than="cupy", at=2**30, by=2)
 gg.claim(results, "eight_rows", faster_than=("numpy", "cpu_threads"), at=4096**2, by=20)
-gg.claim(many, "four_steps", faster_than="row_launches", at=2**30, by=1.7)
-gg.claim(many, "four_steps", faster_than="cell_launches", at=2**30, by=2.8)
-gg.claim(many, "cell_launches", faster_than="wait_for_all", at=2**30, by=2)
+gg.claim(many, "six_steps", faster_than="row_launches", at=2**30, by=1.7)
+gg.claim(many, "six_steps", faster_than="cell_launches", at=2**30, by=2.8)
 
 # %%
 # How blocks wait for each other
@@ -259,30 +286,54 @@ gg.claim(many, "cell_launches", faster_than="wait_for_all", at=2**30, by=2)
 #
 # ``grid.sync()`` is for a kernel that has to go on by itself, for example until the heat no longer changes.
 # All threads of the grid wait there. Numba then makes a :term:`cooperative launch`, in which all blocks run
-# at once, or raises an error if they do not fit. Therefore, launch a few blocks per multiprocessor, and let
-# them loop over the rows.
+# at once, or raises an error if they do not fit. Therefore, ask the driver how many fit, launch no more than
+# these, and let them loop over the rows.
 #
 # .. kernel:: gpuguide.topics.stencil.kernels
-#    :names: next_cell, wait_for_all
+#    :names: next_cell, one_step, wait_for_all
 
-blocks_at_once = 2 * cp.cuda.Device().attributes["MultiProcessorCount"]
+from numba import int64
+
+a_plate = float32[:, ::1]
+compiled = wait_for_all.compile((a_plate, a_plate, a_plate, int64))
+blocks_at_once = compiled.max_cooperative_grid_blocks(256)
+
 spare, out = cp.empty_like(plate), cp.empty_like(plate)
-wait_for_all[blocks_at_once, 256](plate, spare, out, 20)
+wait_for_all[blocks_at_once, 256](plate, spare, out, 24)
 print("as in NumPy:", np.array_equal(out.get(), expected))
 
 # %%
-# It saves launches, and costs speed. For 512 by 512 cells, Python needs
-# :measured:`steps[cell_launches, 512**2].launch` to launch ``one_cell`` twenty times, and
-# :measured:`steps[wait_for_all, 512**2].launch` to launch this kernel, but the GPU works for
-# :measured:`steps[cell_launches, 512**2].time` and :measured:`steps[wait_for_all, 512**2].time`. On a billion
-# cells it takes :measured:`steps[cell_launches, 2**30].speedup(wait_for_all)` as long as the twenty launches.
-# We think that so few threads have too few loads on their way. :evidence:`opinion`
+# On a small plate, Python needs longer for the launches than the GPU for the steps. A graph and
+# ``grid.sync()`` both make one launch of 24:
+#
+# .. list-table:: 24 steps of 512 by 512 cells
+#    :header-rows: 1
+#
+#    * - Blocks wait
+#      - launch in Python
+#      - time on the GPU
+#    * - between launches of ``one_cell``
+#      - :measured:`steps[cell_launches, 512**2].launch`
+#      - :measured:`steps[cell_launches, 512**2].time`
+#    * - between launches in a graph
+#      - :measured:`steps[graph, 512**2].launch`
+#      - :measured:`steps[graph, 512**2].time`
+#    * - at ``grid.sync()``, Numba
+#      - :measured:`steps[wait_for_all, 512**2].launch`
+#      - :measured:`steps[wait_for_all, 512**2].time`
+#    * - at ``grid.sync()``, CUDA C++
+#      - :measured:`steps[wait_in_cuda, 512**2].launch`
+#      - :measured:`steps[wait_in_cuda, 512**2].time`
+#
+# On a billion cells, 24 launches of ``one_cell`` take :measured:`steps[cell_launches, 2**30].time`, and the
+# kernel with ``grid.sync()`` takes :measured:`steps[wait_for_all, 2**30].time`.
 #
 # .. dropdown:: The same in CUDA C++
 #
 #    CuPy launches such a kernel if you say so where you make it:
 #    ``cp.RawKernel(source, "heat", enable_cooperative_groups=True)``. The source includes
-#    ``cooperative_groups.h``, which comes with CUDA's headers, as in ``pip install "cupy-cuda13x[ctk]"``.
+#    ``cooperative_groups.h``, which comes with CUDA's headers, as in ``pip install "cupy-cuda13x[ctk]"``. The
+#    driver says here, too, how many blocks fit: ``cooperative_blocks``, at the end of this page, asks it.
 #
 # .. kernel:: gpuguide.topics.stencil.kernels
 #    :names: cooperative_source
@@ -300,8 +351,8 @@ print("as in NumPy:", np.array_equal(out.get(), expected))
 
 heat = cp.random.default_rng(0).random(plate.shape, dtype=cp.float32)
 right, wrong = cp.empty_like(heat), cp.empty_like(heat)
-wait_for_all[blocks_at_once, 256](heat, spare, right, 20)
-wait_for_block[blocks_at_once, 256](heat, spare, wrong, 20)
+wait_for_all[blocks_at_once, 256](heat, spare, right, 24)
+wait_for_block[blocks_at_once, 256](heat, spare, wrong, 24)
 n_wrong = int((right != wrong).sum())
 print(f"{100 * n_wrong / heat.size:.1f} % of the cells are wrong")
 
@@ -322,7 +373,8 @@ print(gg.trace(wait_for_block[128, 32], x, np.zeros_like(x), np.zeros_like(x), 2
 
 # draw
 ax = gg.plot_time(
-    results, variants=["numpy", "cpu_threads", "cupy", "one_cell", "eight_rows"]
+    results,
+    variants=["numpy", "cpu_threads", "cupy", "elementwise", "one_cell", "eight_rows"],
 )
 
 # %%
@@ -331,7 +383,7 @@ ax = gg.plot_time(
 #    :fold: The compiled loop on all threads of the CPU
 #
 # .. kernel:: gpuguide.topics.stencil.study
-#    :names: slices, between_two, launch_four_steps, wait_for_all, wait_in_cuda
+#    :names: slices, between_two, launch_six_steps, capture, wait_for_all, cooperative_blocks, wait_in_cuda
 #    :fold: NumPy and CuPy, and the launches as they were timed
 
 # %%

@@ -240,17 +240,17 @@ _LADDER = {
     **_each(_SUMMED, "from_global", "from_tile", "from_window", "constants", "in_a_block"),
     "correlated =": "assert (out.get() == correlated).all()",
 }
-_AFTER_20_STEPS = """
+_AFTER_24_STEPS = """
 again = heat.get()
-for _ in range(20):
+for _ in range(24):
     up_and_down = again[:-2, 1:-1] + again[2:, 1:-1]
     again[1:-1, 1:-1] = (up_and_down + (again[1:-1, :-2] + again[1:-1, 2:])) / 4
 assert (right.get() == again).all()
 """
 _FLOWED = {
-    **_each("assert (now.get() == expected).all()", "one_cell", "six_rows", "four_steps ="),
-    "blocks_at_once = 2": "assert (out.get() == expected).all()",
-    "n_wrong =": _AFTER_20_STEPS,
+    **_each("assert (now.get() == expected).all()", "one_cell", "heat_step =", "eight_rows", "six_steps ="),
+    "blocks_at_once =": "assert (out.get() == expected).all()",
+    "n_wrong =": _AFTER_24_STEPS,
 }
 _PRODUCTS = """
 assert (c.get() == expected).all()

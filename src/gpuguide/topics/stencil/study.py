@@ -1,25 +1,19 @@
-"""Heat on a plate: one step in several ways, and twenty, for which blocks have to wait for each other."""
+"""Heat on a plate: one step in several ways, and 24, for which blocks have to wait for each other."""
 
 from functools import cache, lru_cache, partial
 
 import numpy as np
-from numba import cuda
+from numba import cuda, float32, int64
 
-from gpuguide.machine.backends import raw_kernel, simulated
+from gpuguide.machine.backends import array_module, raw_kernel
 from gpuguide.machine.device import require_gpu
 from gpuguide.measure import Study, cp, cpu, gpu, kernel, per_element, uniform, whole_numbers
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
 from gpuguide.topics.stencil import kernels
 
-STEPS = 20
-INSIDE, STEPS_PER_LAUNCH = 56, 4  # as in heat_source
-BLOCKS_PER_MULTIPROCESSOR, THREADS = 2, 256  # that are all there at once
-
-
-@cache
-def multiprocessors():
-    """Count this GPU's multiprocessors; the simulator passes for a GPU with two."""
-    return 2 if simulated() else require_gpu().sm_count
+STEPS = 24
+INSIDE, STEPS_PER_LAUNCH = 52, 6  # as in heat_source
+THREADS = 256  # of a block that waits for all others
 
 
 # One step ---------------------------------------------------------------------------------------------------
@@ -43,6 +37,19 @@ def slices(now, then):
     then[1:-1, 1:-1] = (up_and_down + (now[1:-1, :-2] + now[1:-1, 2:])) * 0.25
     then[:1], then[-1:] = now[:1], now[-1:]
     then[:, :1], then[:, -1:] = now[:, :1], now[:, -1:]
+
+
+@cache
+def heat_step():
+    """Describe a step for one cell in CUDA C++; compiled when it is first called."""
+    return cp.ElementwiseKernel(
+        "raw float32 now", "float32 then", kernels.elementwise_source, "heat_step"
+    )
+
+
+def elementwise(now, then):
+    """Call a cp.ElementwiseKernel, which reads neighbours by their index."""
+    heat_step()(now, then)
 
 
 def heat_reference(now, steps=1):
@@ -84,14 +91,15 @@ step = Study(
         cpu(slices, "NumPy, one thread", name="numpy", up_to=4096**2),
         cpu(kernels.cpu_threads, "CPU, all threads", "all", up_to=4096**2),
         gpu(slices, "CuPy, slices", name="cupy"),
+        gpu(elementwise, "CuPy, one kernel"),
         kernel(kernels.one_cell, "one cell per thread", lambda n: cells(matrix_shape(n))),
-        kernel(kernels.eight_rows, "eight rows per thread", lambda n: strips(matrix_shape(n))),
+        kernel(kernels.eight_rows, "eight cells per thread", lambda n: strips(matrix_shape(n))),
     ),
     **of_plates,
 )
 
 
-# Twenty steps -----------------------------------------------------------------------------------------------
+# Many steps -------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=1)  # of the largest plate, two would be 8 GiB
@@ -100,11 +108,17 @@ def spare(rows, cols):
     return cuda.device_array((rows, cols), np.float32)
 
 
+@lru_cache(maxsize=1)
+def spare_of_cupy(rows, cols):
+    """Return the same plate as a CuPy array, made once, because making it waits for the GPU."""
+    return cp.asarray(spare(rows, cols))
+
+
 def between_two(launch, n_launches, now, out):
     """Launch so many times, from one plate into the other and back, so that the last is `out`."""
     if not out.size:
         return
-    other = spare(*out.shape)
+    other = (spare_of_cupy if array_module(out) is not np else spare)(*out.shape)
     for left in reversed(range(n_launches)):
         then = other if left % 2 else out
         launch(now, then)
@@ -119,21 +133,50 @@ def launch_strips(now, then):
     kernels.eight_rows[strips(now.shape)](now, then)
 
 
-four_steps = raw_kernel(kernels.heat_source, "heat")
+six_steps = raw_kernel(kernels.heat_source, "heat")
 
 
-def launch_four_steps(now, then):
-    """Do four steps in one launch."""
+def launch_six_steps(now, then):
+    """Do six steps in one launch."""
     rows, cols = now.shape
     blocks = -(-cols // INSIDE), -(-rows // INSIDE)
-    arguments = cp.asarray(now), cp.asarray(then), np.int32(rows), np.int32(cols)
-    four_steps(blocks, (64, 8), arguments)
+    six_steps(blocks, (64, 8), (now, then, np.int32(rows), np.int32(cols)))
+
+
+def graph(now, out):
+    """Launch a graph of a launch per step, which was captured before."""
+    if not out.size:
+        return
+    # It keeps addresses, so it serves these plates alone, and is kept with the result.
+    if not hasattr(out, "graph"):
+        out.graph = capture(now, out)
+    out.graph.launch()
+
+
+def capture(now, out):
+    """Record the launches on CuPy's current stream, without running them, as a ``cupy.cuda.Graph``."""
+    stream = cp.cuda.get_current_stream()
+    between_two(
+        launch_cells, STEPS, now, out
+    )  # compiled and loaded before anything is recorded
+    with cuda.defer_cleanup():  # freeing memory would end a capture
+        stream.begin_capture()
+        between_two(launch_cells, STEPS, now, out)
+        return stream.end_capture()
+
+
+@cache
+def blocks_at_once():
+    """Ask the driver how many blocks of Numba's kernel are on this GPU at once."""
+    plate = float32[:, ::1]
+    compiled = kernels.wait_for_all.compile((plate, plate, plate, int64))
+    return compiled.max_cooperative_grid_blocks(THREADS)
 
 
 def wait_for_all(now, out):
     """Do all steps in one launch of Numba's: after each, blocks wait for one another by grid.sync()."""
     if out.size:
-        blocks = BLOCKS_PER_MULTIPROCESSOR * multiprocessors()
+        blocks = min(blocks_at_once(), out.shape[0])  # a block has a row, or several
         kernels.wait_for_all[blocks, THREADS](now, spare(*out.shape), out, STEPS)
 
 
@@ -143,12 +186,20 @@ def cooperative():
     return cp.RawKernel(kernels.cooperative_source, "heat", enable_cooperative_groups=True)
 
 
+@cache
+def cooperative_blocks():
+    """Ask the driver the same of the kernel in CUDA C++."""
+    fit = cp.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
+    return fit(cooperative().kernel.ptr, THREADS, 0) * require_gpu().sm_count
+
+
 def why_not_cooperative():
-    """Say why it cannot be compiled here; empty if it can."""
+    """Say why it cannot be launched here; empty if it can."""
     try:
         cooperative().compile()
+        cooperative_blocks()
     except Exception as error:  # CuPy's class, or that of a header that is not installed
-        return f"CuPy cannot compile cooperative_groups.h here: {str(error).splitlines()[0]}"
+        return f"CuPy cannot make a kernel with cooperative_groups.h here: {str(error).splitlines()[0]}"
     return ""
 
 
@@ -157,18 +208,23 @@ def wait_in_cuda(now, out):
     if not out.size:
         return
     rows, cols = out.shape
-    arrays = (cp.asarray(x) for x in (now, spare(rows, cols), out))
     sizes = (np.int32(x) for x in (STEPS, rows, cols))
-    blocks = BLOCKS_PER_MULTIPROCESSOR * multiprocessors()
-    cooperative()((blocks,), (THREADS,), (*arrays, *sizes))
+    blocks = min(cooperative_blocks(), rows)
+    cooperative()((blocks,), (THREADS,), (now, spare_of_cupy(rows, cols), out, *sizes))
+
+
+# In a graph of many calls, launches would be nearer to each other than they are in one.
+alone = {"batchable": False}
 
 
 def per_launch(launch, n_steps, label, name, **options):
     """Return a variant that launches a kernel for each so many steps."""
     call = partial(between_two, launch, STEPS // n_steps)
     note = f"{STEPS // n_steps} launches, from one plate into another and back."
-    return gpu(call, label, name=name, arrays="numba", note=note, **options)
+    return gpu(call, label, name=name, note=note, **options, **alone)
 
+
+in_numba = {"arrays": "numba", "simulatable": True}
 
 steps = Study(
     name="steps",
@@ -178,20 +234,20 @@ steps = Study(
     small=(0, 1, 11 * 13),
     baseline="cell_launches",
     variants=(
+        per_launch(launch_cells, 1, "one cell, a launch per step", "cell_launches", **in_numba),
         per_launch(
-            launch_cells, 1, "one cell, a launch per step", "cell_launches", simulatable=True
+            launch_strips, 1, "eight cells, a launch per step", "row_launches", **in_numba
         ),
-        per_launch(
-            launch_strips, 1, "eight rows, a launch per step", "row_launches", simulatable=True
-        ),
-        per_launch(launch_four_steps, STEPS_PER_LAUNCH, "four steps per launch", "four_steps"),
-        gpu(wait_for_all, "grid.sync(), Numba", arrays="numba"),
         gpu(
-            wait_in_cuda,
-            "grid.sync(), CUDA C++",
+            graph,
+            f"one cell, a graph of {STEPS} launches",
             arrays="numba",
-            missing=why_not_cooperative,
+            up_to=4096**2,
+            **alone,
         ),
+        per_launch(launch_six_steps, STEPS_PER_LAUNCH, "six steps per launch", "six_steps"),
+        gpu(wait_for_all, "grid.sync(), Numba", arrays="numba", **alone),
+        gpu(wait_in_cuda, "grid.sync(), CUDA C++", missing=why_not_cooperative, **alone),
     ),
     **of_plates,
 )
