@@ -197,8 +197,8 @@ print("GPU:  ", out[0])
 # .. dropdown:: What the loop in steps of the grid costs
 #
 #    The compiler unrolls it by four, so that four loads at most are on their way before the thread adds them
-#    up. It also computes more, as it works out for each number where it stands and whether it exists. Which of
-#    the two matters more was not tested.
+#    up. It also computes more, as it works out for each number where it stands and whether it exists. Which
+#    of the two matters more was not tested.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: many_by_tree
@@ -329,8 +329,8 @@ print("NumPy:", x.get().argmax())
 # Sums of rows and columns
 # ------------------------
 #
-# Start with ``cp.sum`` and its ``axis``, which is one line for any shape. A kernel that fits the shape is about
-# twice as fast, be it for many short rows, a few long ones, or columns.
+# Start with ``cp.sum`` and its ``axis``, which is one line for any shape. A kernel that is made for the shape
+# is faster, be it for many short rows, a few long ones, or columns.
 #
 # .. list-table:: 64 million numbers
 #    :header-rows: 1
