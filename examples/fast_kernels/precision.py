@@ -282,7 +282,7 @@ print("by Kahan's method:", one[0])
 # TF32 is the one to try first: it has as many digits as ``float16``, and does not overflow sooner than
 # ``float32``. Take bfloat16 for its range, since ``float16`` is as fast and has more digits. In all three the
 # products are added up in ``float32``; in ``float16``, a sum of ones would stop at 2048.
-# :doc:`Matrix products </gallery/fast_kernels/matmul>` shows how to ask for each.
+# :doc:`Matrix multiplication </gallery/fast_kernels/matmul>` shows how to ask for each.
 
 # %%
 # What goes wrong: a float16 sum is infinite
