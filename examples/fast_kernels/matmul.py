@@ -1,6 +1,6 @@
 """
-Matrix multiplication: tiles, registers, tensor cores
-=====================================================
+Matrix multiplication: tiles and tensor cores
+=============================================
 
 What makes matrix multiplication fast, and should you write it yourself?
 """

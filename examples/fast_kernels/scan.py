@@ -342,6 +342,6 @@ _ = thumbnail.bars(times, "time of running totals")
 # Next
 # ----
 #
-# Next: :doc:`Matrix multiplication: tiles, registers, tensor cores </gallery/fast_kernels/matmul>`. See also:
+# Next: :doc:`Matrix multiplication: tiles and tensor cores </gallery/fast_kernels/matmul>`. See also:
 # :doc:`Reductions: one sum from many threads </gallery/fast_kernels/reductions>`, where only the last total
 # counts.
