@@ -29,7 +29,12 @@ from gpuguide.topics.stencil import study as stencil
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
 # A handful of the 40 shapes: they are two launchers with other numbers.
-CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
+CHOSEN = {
+    "launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"],
+    # The tracer runs all of these kernels in the topics' own tests; the simulator takes a minute for them.
+    "shared_memory.transpose": ["transpose_numpy", "transpose_threads", "transpose_naive"],
+    "reductions.total": ["sum_numpy", "sum_threads", "one_atomic_each", "tree"],
+}
 # Sizes of studies that cannot be simulated and take squares, or a few slow rows.
 SMALL = {
     "convolution.large": 33**2,
