@@ -142,10 +142,10 @@ class _Chart:
         self.xs = math.log10(min(intensities) / 1.6), math.log10(2 * max(intensities))
         self.ys = math.floor(math.log10(min(point.rate for point in points))), math.log10(2.5 * self.most)
         self.parts: list[str] = []
-        #: Boxes of the words, of the points, and of what else words keep away from.
+        #: Boxes of the words and of the lines, and of the points with what it costs to cross one.
         self.words: list[_Box] = []
-        self.marks: list[_Box] = []
         self.lines: list[_Box] = []
+        self.marks: list[tuple[_Box, int]] = []
 
     def x(self, intensity: float) -> float:
         first, last = self.xs
@@ -163,7 +163,7 @@ class _Chart:
 
     def is_free(self, box: _Box) -> bool:
         """Say whether words in this box would touch nothing, and stay in the chart."""
-        taken = (*self.words, *self.marks, *self.lines)
+        taken = (*self.words, *self.lines, *(mark for mark, _ in self.marks))
         return box[0] >= 0 and box[2] <= self.width and not any(_touch(box, other) for other in taken)
 
     def write(self, x: float, y: float, words: str, anchor: str, *, quiet: bool = False) -> bool:
@@ -230,9 +230,9 @@ class _Chart:
             share = f"{point.share} of its limit" if point.share else "partly in the L2 cache"
             about = f"{point.words(page)}, {point.size}; {intensity} FLOP/byte; {point.shown}; {share}"
             x, y = self.x(point.intensity), self.y(point.rate)
-            radius = _NAMED_RADIUS if point.key in named else _RADIUS
+            radius, price = (_NAMED_RADIUS, _PER_NAMED) if point.key in named else (_RADIUS, _PER_POINT)
             # Words of other points keep away from it, and its own begin beside it.
-            self.marks.append((x - radius, y - radius, x + radius, y + radius))
+            self.marks.append(((x - radius, y - radius, x + radius, y + radius), price))
             link = f'<a href="{_TO}{page.docname}" class="{point.look}" tabindex="-1">'
             self.parts.append(f"{link}<title>{escape(about)}</title>{_mark(point.unit, x, y, radius)}</a>")
 
@@ -275,8 +275,8 @@ class _Chart:
                 way = _along(*leader) if distance > _BESIDE else []
                 if any(_touch(piece, word) for piece in way for word in self.words):
                     continue
-                crossed = (mark for mark in self.marks if any(_touch(piece, mark) for piece in way))
-                cost = distance + sum(map(_price, crossed)) + (angle % 180 > 0)
+                prices = (price for mark, price in self.marks if any(_touch(piece, mark) for piece in way))
+                cost = distance + sum(prices) + (angle % 180 > 0)
                 if best is None or cost < best[0]:
                     best = cost, place._replace(leader=leader if way else None)
             if best and best[0] <= distance + _STEP:
@@ -324,10 +324,6 @@ def _rates(points: Iterable[Point], ceilings: Ceilings) -> str:
 
 def _touch(box: _Box, other: _Box) -> bool:
     return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-
-
-def _price(mark: _Box) -> int:
-    return _PER_NAMED if mark[2] - mark[0] > 2 * _RADIUS + 1 else _PER_POINT
 
 
 def _along(start: tuple[float, float], end: tuple[float, float]) -> list[_Box]:
