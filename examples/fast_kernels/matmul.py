@@ -6,12 +6,12 @@ What makes matrix multiplication fast, and should you write it yourself?
 """
 # %%
 # Write ``a @ b``: CuPy calls cuBLAS, which beats every kernel on this page. If three digits are enough, allow
-# TF32, which is :measured:`gain_tf32` as fast. Your own kernel is for products that no library has: tiles
-# in shared memory, and many sums in the registers of each thread, take it from
+# TF32, which is :measured:`gain_tf32` as fast. Your own kernel is for products that no library has:
+# unsigned indices, tiles in shared memory, and many sums in the registers of each thread take it from
 # :measured:`product[one_element, 4096].flop_rate` to
 # :measured:`product[tile_in_registers, 4096].flop_rate`.
 #
-# .. headline:: Each step of a kernel of your own helps, and a @ b is faster still
+# .. headline:: It takes five steps to come close to a @ b
 #
 # .. drawn:: matmul
 #
@@ -22,14 +22,15 @@ What makes matrix multiplication fast, and should you write it yourself?
 #     bars = {
 #         "NumPy (CPU)": ("with_numpy", CPU),
 #         "1: plain kernel": ("one_element", KERNEL),
-#         "2: shared memory": ("tile_in_shared", KERNEL),
-#         "3: registers": ("tile_in_registers", KERNEL),
-#         "4: CUDA C++": ("in_cuda", KERNEL),
+#         "2: unsigned indices": ("one_element_unsigned", KERNEL),
+#         "3: shared memory": ("tile_in_shared", KERNEL),
+#         "4: registers": ("tile_in_registers", KERNEL),
+#         "5: CUDA C++": ("in_cuda", KERNEL),
 #         "a @ b in CuPy": ("with_cublas", CUPY),
 #     }
 #     rates = {label: results.quantity(name, 4096, "flop_rate") for label, (name, _) in bars.items()}
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.7))[1]
+#         ax = plt.subplots(figsize=(7.2, 3.1))[1]
 #         for row, (label, rate) in enumerate(rates.items()):
 #             ax.barh(row, rate.value, height=0.6, color=bars[label][1])
 #             number = f"  {rate}".removesuffix(" TFLOP/s")
@@ -79,6 +80,7 @@ from gpuguide.topics.matmul import study as matmul
 from gpuguide.topics.matmul.kernels import (
     one_barrier,
     one_element,
+    one_element_unsigned,
     product_source,
     tile_in_registers,
     tile_in_shared,
@@ -108,14 +110,15 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the steps
-gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=5)
-gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=3.5)
+gg.claim(results, "one_element_unsigned", faster_than="one_element", at=4096, by=1.5)
+gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=4)
+gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=2.5)
 gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.3)
 gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=4096, by=1.5)
 gg.claim(results, "with_cublas", faster_than="in_cuda", at=4096, by=1.03)
 gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=1024, by=2.5)
 large = ("tile_in_registers", "in_cuda")
-gg.claim(results, "tile_in_shared", faster_than=large, at=257, by=3)
+gg.claim(results, "tile_in_shared", faster_than=large, at=257, by=2.5)
 recording = gg.load("matmul")
 device = recording.provenance
 turns = [
@@ -152,14 +155,32 @@ print("right:", bool((c.get() == expected).all()))
 
 # %%
 # For 4096 rows, the multiplications and additions take about 2.1 billion instructions, each of them for the
-# 32 threads of a warp. This kernel executes :measured:`product[one_element, 4096].counter(instructions)`: for
-# every multiplication it loads two numbers, and for every load it computes an address in 64 bits.
-# :evidence:`counter instructions` With unsigned indices, as in step 3, the
-# addresses would take far fewer, so we think that step 2 owes only part of its gain to shared memory.
-# :evidence:`opinion`
+# 32 threads of a warp. This kernel executes :measured:`product[one_element, 4096].counter(instructions)`.
+# Each multiplication needs two loads, and most of the other instructions compute where the numbers lie.
+# :evidence:`counter instructions`
 
 # %%
-# Step 2: a tile in shared memory
+# Step 2: indices without a sign
+# ------------------------------
+#
+# Numba counts a negative index from the end, as Python does, so it tests every index that has a sign, and
+# computes the address anew at each access. An unsigned index needs no test, and from one turn of the loop to
+# the next, both addresses only move on. As ``range`` counts with a sign, the loop becomes a ``while``.
+#
+# .. rung:: one_element_unsigned
+
+c = cp.empty((m, p), cp.float32)
+one_element_unsigned[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
+print("right:", bool((c.get() == expected).all()))
+
+# %%
+# That leaves :measured:`product[one_element_unsigned, 4096].counter(instructions)` instructions, and
+# the kernel is :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast.
+# :evidence:`counter instructions` Convert the shapes as well: the sum of two ``uint32`` is a ``uint64``, and
+# Numba compares that with a signed number in ``float64``.
+
+# %%
+# Step 3: a tile in shared memory
 # -------------------------------
 #
 # The 1024 threads of a block need only 32 rows of ``a`` and 32 columns of ``b``. They fetch them together, a
@@ -175,23 +196,25 @@ print("right:", bool((c.get() == expected).all()))
 # Tiles hang over the edges of most matrices. Threads there have no element to compute, but they still fetch
 # for others and must come to both barriers, so the guards stand around the loads, not around the loop.
 #
-# Where an element lies within a tile is known when the kernel is compiled, so that only
-# :measured:`product[tile_in_shared, 4096].counter(instructions)` instructions are left. Now shared memory is
-# busy, in :measured:`shared_busy` of all cycles, since there are still two loads for every multiplication.
+# A block now loads each element once for 32 threads, where in step 2 every thread loaded it for itself, and
+# the time is :measured:`product[tile_in_shared, 4096].time` instead of
+# :measured:`product[one_element_unsigned, 4096].time`. Where an element lies within a tile is known when the
+# kernel is compiled, which leaves :measured:`product[tile_in_shared, 4096].counter(instructions)`
+# instructions. :evidence:`counter instructions` There are still two loads for every multiplication, though
+# from shared memory: it is busy in :measured:`shared_busy` of all cycles.
 # :evidence:`counter shared_wavefronts`
 
 # %%
-# Step 3: 64 sums in the registers of each thread
+# Step 4: 64 sums in the registers of each thread
 # -----------------------------------------------
 #
 # To load less, compute more with what is loaded. A thread that has 8 elements of a column of ``a`` and 8 of a
-# row of ``b`` can do 64 multiplications with these 16 loads, if it keeps 64 sums in registers. Three more
+# row of ``b`` can do 64 multiplications with these 16 loads, if it keeps 64 sums in registers. Two more
 # things belong to this step:
 #
 # - There are :term:`two buffers <double buffer>` for each tile: while the threads multiply one pair, the
 #   next is on its way.
-# - *Indices are unsigned*, since Numba tests signed ones for being negative at each access.
-# - *Loops have constant bounds*, or ``cuda.local.array`` would not stay in registers.
+# - *Inner loops have constant bounds*, or ``cuda.local.array`` would not stay in registers.
 #
 # .. rung:: tile_in_registers
 
@@ -207,7 +230,7 @@ print("right:", bool((c.get() == expected).all()))
 # writes zero into the tile in its place, which costs no branch.
 
 # %%
-# Step 4: loads of 16 bytes, in CUDA C++
+# Step 5: loads of 16 bytes, in CUDA C++
 # --------------------------------------
 #
 # CUDA C++ can load four numbers by one instruction, as a ``float4``, which Numba cannot. With that, and 16 by
@@ -235,16 +258,16 @@ print("right:", bool((c.get() == expected).all()))
 #    * - kernel
 #      - instructions
 #      - cycles in use
-#    * - 1: plain kernel
-#      - :measured:`product[one_element, 4096].counter(instructions)`
-#      - :measured:`product[one_element, 4096].counter(issue_active)`
-#    * - 2: shared memory
+#    * - 2: unsigned indices
+#      - :measured:`product[one_element_unsigned, 4096].counter(instructions)`
+#      - :measured:`product[one_element_unsigned, 4096].counter(issue_active)`
+#    * - 3: shared memory
 #      - :measured:`product[tile_in_shared, 4096].counter(instructions)`
 #      - :measured:`product[tile_in_shared, 4096].counter(issue_active)`
-#    * - 3: registers
+#    * - 4: registers
 #      - :measured:`product[tile_in_registers, 4096].counter(instructions)`
 #      - :measured:`product[tile_in_registers, 4096].counter(issue_active)`
-#    * - 4: CUDA C++
+#    * - 5: CUDA C++
 #      - :measured:`product[in_cuda, 4096].counter(instructions)`
 #      - :measured:`product[in_cuda, 4096].counter(issue_active)`
 #    * - cuBLAS
@@ -255,8 +278,8 @@ print("right:", bool((c.get() == expected).all()))
 # needs about as many instructions as our last kernel, but waits less. :evidence:`counter issue_active`
 #
 # Such large tiles are for large matrices. With 1024 rows they leave half of the GPU without work, and cuBLAS
-# is :measured:`product[with_cublas, 1024].speedup(tile_in_registers)` as fast as step 3. With 257 rows, step
-# 2 is the fastest of ours.
+# is :measured:`product[with_cublas, 1024].speedup(tile_in_registers)` as fast as step 4. With 257 rows, step
+# 3 is :measured:`product[tile_in_shared, 257].speedup(tile_in_registers)` as fast as step 4.
 #
 # .. dropdown:: Other sizes, and how often elements are loaded
 #
@@ -264,39 +287,44 @@ print("right:", bool((c.get() == expected).all()))
 #       :header-rows: 1
 #
 #       * - rows
+#         - unsigned indices
 #         - shared memory
 #         - registers
 #         - CUDA C++
 #         - cuBLAS
 #       * - 257
+#         - :measured:`product[one_element_unsigned, 257].flop_rate`
 #         - :measured:`product[tile_in_shared, 257].flop_rate`
 #         - :measured:`product[tile_in_registers, 257].flop_rate`
 #         - :measured:`product[in_cuda, 257].flop_rate`
 #         - :measured:`product[with_cublas, 257].flop_rate`
 #       * - 1024
+#         - :measured:`product[one_element_unsigned, 1024].flop_rate`
 #         - :measured:`product[tile_in_shared, 1024].flop_rate`
 #         - :measured:`product[tile_in_registers, 1024].flop_rate`
 #         - :measured:`product[in_cuda, 1024].flop_rate`
 #         - :measured:`product[with_cublas, 1024].flop_rate`
 #       * - 2048
+#         - :measured:`product[one_element_unsigned, 2048].flop_rate`
 #         - :measured:`product[tile_in_shared, 2048].flop_rate`
 #         - :measured:`product[tile_in_registers, 2048].flop_rate`
 #         - :measured:`product[in_cuda, 2048].flop_rate`
 #         - :measured:`product[with_cublas, 2048].flop_rate`
 #       * - 4093
+#         - :measured:`product[one_element_unsigned, 4093].flop_rate`
 #         - :measured:`product[tile_in_shared, 4093].flop_rate`
 #         - :measured:`product[tile_in_registers, 4093].flop_rate`
 #         - :measured:`product[in_cuda, 4093].flop_rate`
 #         - :measured:`product[with_cublas, 4093].flop_rate`
 #
-#    A block makes 128 by 128 elements in step 3, and 256 by 128 in step 4. A product of 1024 rows then has 64
+#    A block makes 128 by 128 elements in step 4, and 256 by 128 in step 5. A product of 1024 rows then has 64
 #    blocks or 32, and one of 257 rows nine or six, for the 132 multiprocessors of this GPU. For 1000 by 777
-#    times 777 by 513, step 3 takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
+#    times 777 by 513, step 4 takes :measured:`odd_product[tile_in_registers, 1000].time`, and cuBLAS
 #    :measured:`odd_product[with_cublas, 1000].time`.
 #
-#    Elements loaded for one multiplication and addition: from global memory 2, 1/16, 1/64 and 3/256 in the
-#    four steps; from shared memory none, 2, 1/4 and 3/16. In step 1 the loads are not the limit: shared
-#    memory has to serve as many in step 2, within :measured:`product[tile_in_shared, 4096].time`.
+#    Elements loaded for one multiplication and addition: from global memory 2 in steps 1 and 2, then 1/16,
+#    1/64 and 3/256; from shared memory 2, 1/4 and 3/16 in steps 3 to 5. In step 1 the loads are not the
+#    limit: step 2 makes the same in less time.
 
 # %%
 # Tensor cores: speed for digits
@@ -361,10 +389,10 @@ config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # Numba warns of a launch with a single 
 a_small, b_small = np.ones((8, 16), np.float32), np.ones((16, 8), np.float32)
 c_small = np.zeros((8, 8), np.float32)
 trace = gg.trace(one_barrier[1, (8, 8)], a_small, b_small, c_small)
-print(trace.findings[0])
+print(trace)
 
 # %%
-# The cure is another ``cuda.syncthreads()`` at the end of the loop, or another buffer, as in step 3. There
+# The cure is another ``cuda.syncthreads()`` at the end of the loop, or another buffer, as in step 4. There
 # a thread writes into the buffer that nobody reads, and one barrier per tile is enough.
 
 # %%
@@ -372,8 +400,8 @@ print(trace.findings[0])
 #
 #    - Write ``a @ b``. A Numba kernel of 50 lines reaches :measured:`share_tile_in_registers` of cuBLAS for
 #      large matrices, and less for small ones, so write one only for what no library computes.
-#    - Load once and use often: a tile in shared memory for the block, then 8 by 8 sums in the registers of
-#      each thread.
+#    - In a Numba kernel, make indices unsigned. Then load once and use often: a tile in shared memory for the
+#      block, and 8 by 8 sums in the registers of each thread.
 #    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a product in ``float32`` is
 #      :measured:`gain_tf32` as fast.
 
@@ -381,7 +409,7 @@ print(trace.findings[0])
 # Your turn: a product from tiles
 # -------------------------------
 #
-# Write step 2 yourself, with tiles of 8 by 8. The check needs no GPU. It counts what a block loads, and finds
+# Write step 3 yourself, with tiles of 8 by 8. The check needs no GPU. It counts what a block loads, and finds
 # a missing barrier and a forgotten guard.
 #
 # .. exercise:: tiled_matmul

@@ -338,8 +338,10 @@ _ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26,
 # - **The data can stay as it is.** ``a.T`` copies nothing: CuPy only exchanges the steps along rows and
 #   columns. Matrix products take such an array as it is. Transpose in memory only if several kernels would
 #   have to go through it across the rows.
-# - **You transpose once.** ``cp.copyto(out, a.T)`` is one line, and its
-#   :measured:`transpose[transpose_cupy, 16384**2].time` for a gibibyte seldom matter then.
+# - **A library does it.** ``cp.copyto(out, a.T)`` is one line, and its
+#   :measured:`transpose[transpose_cupy, 16384**2].time` for a gibibyte seldom matter. For ``float32`` and
+#   ``float64``, cuBLAS can transpose as well: ``cupy.cublas.geam("T", "N", 1.0, a, 0.0, out, out=out)`` takes
+#   :measured:`transpose[transpose_cublas, 16384**2].time`.
 # - **A block needs more than fits.** Such a shared array has at most 48 KiB, and the more of it a block
 #   takes, the fewer blocks fit on a multiprocessor.
 

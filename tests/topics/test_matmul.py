@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from numba import float32
 
-from compile_lane import needs_compilers, raw_facts
+from compile_lane import needs_compilers, numba_facts, raw_facts
+from gpuguide.topics.matmul import kernels
 from gpuguide.topics.matmul.check import of_bfloat16
 from gpuguide.topics.matmul.kernels import product_source
 from gpuguide.topics.matmul.study import bits_of_bfloat16
@@ -32,6 +34,16 @@ def test_the_sums_of_a_thread_stay_in_registers(name):
     facts = raw_facts(product_source, name)
     assert (facts.spills, facts.stack_bytes) == (0, 0)
     assert facts.count("ld.local") == 0
+
+
+@needs_compilers()
+@pytest.mark.parametrize("name", ["one_element_unsigned", "tile_in_shared"])
+def test_indices_have_no_sign_and_none_is_compared_in_float64(name):
+    """A range counts with a sign; a uint64 is compared with a signed shape in float64."""
+    matrix = float32[:, ::1]
+    facts = numba_facts(getattr(kernels, name), (matrix, matrix, matrix))
+    assert facts.spills == 0
+    assert [facts.count(opcode) for opcode in ("selp.b64", "setp.lt.s64", "cvt.rn.f64")] == [0, 0, 0]
 
 
 def test_bfloat16_is_rounded_to_the_nearest_and_halves_to_even():

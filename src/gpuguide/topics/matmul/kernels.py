@@ -15,24 +15,42 @@ def one_element(a, b, c):
 
 
 @cuda.jit
+def one_element_unsigned(a, b, c):
+    """Walk in the same way by indices without a sign, which Numba need not test for being negative."""
+    x, y = cuda.grid(2)
+    row, col = uint32(y), uint32(x)
+    m, n, p = uint32(a.shape[0]), uint32(a.shape[1]), uint32(b.shape[1])
+    if row < m and col < p:
+        total = float32(0)
+        k = uint32(0)
+        while k < n:  # range would count with a sign
+            total += a[row, k] * b[k, col]
+            k += uint32(1)
+        c[row, col] = total
+
+
+@cuda.jit
 def tile_in_shared(a, b, c):
     """Fetch a tile of each factor by the 32 by 32 threads of a block, which all use it."""
     tile_a = cuda.shared.array((32, 32), float32)
     tile_b = cuda.shared.array((32, 32), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
+    m, n, p = uint32(a.shape[0]), uint32(a.shape[1]), uint32(b.shape[1])
+    x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+    row, col = uint32(32 * cuda.blockIdx.y) + y, uint32(32 * cuda.blockIdx.x) + x
     total = float32(0)
-    for start in range(0, a.shape[1], 32):
+    start = uint32(0)
+    while start < n:
         tile_a[y, x] = tile_b[y, x] = float32(0)  # what lies outside counts as 0
-        if row < a.shape[0] and start + x < a.shape[1]:
+        if row < m and start + x < n:
             tile_a[y, x] = a[row, start + x]
-        if start + y < b.shape[0] and col < b.shape[1]:
+        if start + y < n and col < p:
             tile_b[y, x] = b[start + y, col]
         cuda.syncthreads()  # both tiles are complete
         for k in range(32):
             total += tile_a[y, k] * tile_b[k, x]
         cuda.syncthreads()  # all threads have read them
-    if row < c.shape[0] and col < c.shape[1]:
+        start += uint32(32)
+    if row < m and col < p:
         c[row, col] = total
 
 
@@ -65,7 +83,6 @@ def tile_in_registers(a, b, c):
         for j in range(8):
             total[i, j] = float32(0)
 
-    # Indices without a sign: Numba tests all others for being negative.
     m, n, p = uint32(a.shape[0]), uint32(a.shape[1]), uint32(b.shape[1])
     thread = uint32(cuda.threadIdx.x)
     x, y = thread % uint32(16), thread // uint32(16)  # its place among 16 by 16 threads

@@ -159,6 +159,12 @@ def ladder(shape):
             work=loads(512, 0, shape),
         ),
         kernel(
+            kernels.one_element_unsigned,
+            "unsigned indices",
+            tiles(8, 32, (32, 8), shape),
+            work=loads(512, 0, shape),
+        ),
+        kernel(
             kernels.tile_in_shared,
             "tiles in shared memory",
             tiles(32, 32, (32, 32), shape),
