@@ -160,20 +160,21 @@ blur(const float* __restrict__ image, float* __restrict__ out, int height, int w
     const int t = threadIdx.x, top = blockIdx.y * rows, bottom = min(top + rows, height);
     const int left = blockIdx.x * COLUMNS, j = left + t - K / 2;
     const bool inside = 0 <= j && j < width && t < COLUMNS + K - 1;
-    const float* from = image + j;
+    const float* below = image + (size_t)(top + ROWS + K - 1 - K / 2) * width + j;  // under the window
 
     float window[ROWS + K - 1];  // a piece of one column of the image
     #pragma unroll
     for (int k = 0; k < ROWS + K - 1; k++) {
         const int i = top + k - K / 2;
-        window[k] = inside && 0 <= i && i < height ? from[(size_t)i * width] : 0;
+        window[k] = inside && 0 <= i && i < height ? image[(size_t)i * width + j] : 0;
     }
     for (int start = top, half = 0; start < bottom; start += ROWS, half = 1 - half) {
         float next[ROWS];  // on their way while this round computes
+        const int n_below = inside ? height - (start + ROWS + K - 1 - K / 2) : 0;
         #pragma unroll
         for (int k = 0; k < ROWS; k++) {
-            const int i = start + ROWS + K - 1 - K / 2 + k;
-            next[k] = inside && i < height ? from[(size_t)i * width] : 0;
+            next[k] = k < n_below ? *below : 0;
+            below += width;
         }
         // Down the column: each thread has one sum for each row.
         #pragma unroll
