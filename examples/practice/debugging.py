@@ -85,9 +85,9 @@ for _ in range(8):
 # %%
 # It does not. Shared memory still holds what the launch before left there, and with the same data that is the
 # right number. With new data in each launch :measured:`wrong_new` of the numbers are wrong, and with the same
-# data :measured:`wrong_same`. :evidence:`count shares_wrong` In blocks of 32 threads, which are a single warp,
-# there were :measured:`wrong_in_a_warp` wrong numbers in :measured:`n_launches` launches, though nothing
-# promises that. So test with new data each time, and with several warps and blocks.
+# data :measured:`wrong_same`. :evidence:`count shares_wrong` In blocks of a single warp there were
+# :measured:`wrong_in_a_warp` wrong numbers in :measured:`n_launches` launches, though nothing promises that.
+# So test with new data each time, and with several warps and blocks.
 #
 # ``gg.trace`` does not rely on luck. It runs the kernel thread by thread in plain Python, and records which
 # thread touches which element and waits at which barrier. A small input is enough:

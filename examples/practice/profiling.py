@@ -5,60 +5,59 @@ Profiling: from a slow program to the slow line
 Which step of a GPU program is slow, which line of its kernel, and why?
 """
 # %%
-# Time the steps first, with events between them, and only then ask Nsight Compute about the slowest kernel.
-# In this program of four steps, one takes :measured:`add_up_share` of the time. The counters say that
-# each load of a warp touches :measured:`slow_sectors` pieces of memory where :measured:`fast_sectors` are
-# enough. With that line mended, the program is
-# :measured:`program[roughness_by_warp, 8192**2].speedup(roughness_by_thread)` as fast.
+# Time the steps first, with events between them, and only then look into the slowest kernel with Nsight
+# Compute. In this program, one step of four takes :measured:`turn_share` of the time. Its counters point to
+# one line, each of whose stores touches :measured:`sectors_threads` pieces of memory where
+# :measured:`sectors_tiles` are enough. With that line mended the kernel is
+# :measured:`turns[turn_by_tiles, 8192**2].speedup(turn_by_threads)` as fast, and the program
+# :measured:`program[roughness_by_tiles, 8192**2].speedup(roughness)`.
 #
-# .. headline:: One step takes nearly all of the time, until a warp shares each row
+# .. headline:: One step takes most of the time, until its stores are mended
 #
 # .. drawn:: profiling
 #
 #     from gpuguide.charts.timeline import plot_timeline
 #
 #     runs = {
-#         "a thread for each row": arrays["timeline_thread"],
-#         "a warp for each row": arrays["timeline_warp"],
+#         "a number in each thread": arrays["timeline_threads"],
+#         "through tiles": arrays["timeline_tiles"],
 #     }
-#     plot_timeline(runs, ("differences", "squares", "add up", "fetch"))
+#     plot_timeline(runs, ("turn", "differences", "add up", "fetch"))
 
 # %%
 # Which step? Events between the steps
 # ------------------------------------
 #
-# The program says how rough each of 8192 signals is: it takes the differences of neighbours, squares them,
-# adds them up in a kernel with a thread for each signal, and fetches the sums. An :term:`event` between two
-# steps costs next to nothing, and Python does not wait for it. Only the last one is waited for.
+# The program says how rough each of 8192 signals is. They come as columns, so it turns them into rows, takes
+# the differences of neighbours, squares these and adds them up, and fetches the sums. An :term:`event`
+# between two steps costs next to nothing, and nothing waits for it but the host, at the end.
 
 import cupy as cp
 import numpy as np
-from numba import cuda, float32
+from numba import cuda
 
 
 @cuda.jit
-def thread_per_row(a, out):
-    """Each thread adds up a row of its own."""
-    row = cuda.grid(1)
-    if row < a.shape[0]:
-        total = float32(0)
-        for col in range(a.shape[1]):
-            total += a[row, col]
-        out[row] = total
+def turn_by_threads(x, out):
+    """Each thread moves one number."""
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        out[col, row] = x[row, col]
+
+
+def turn(x):
+    rows, cols = x.shape
+    out = cp.empty((cols, rows), x.dtype)
+    turn_by_threads[((cols + 31) // 32, (rows + 7) // 8), (32, 8)](x, out)
+    return out
 
 
 def differences(x):
     return x[:, 1:] - x[:, :-1]
 
 
-def squares(x):
-    return x * x
-
-
 def add_up(x):
-    sums = cp.empty(len(x), cp.float32)
-    thread_per_row[(len(x) + 255) // 256, 256](x, sums)
-    return sums
+    return (x * x).sum(axis=1)
 
 
 def fetch(x):
@@ -73,119 +72,261 @@ def timed(steps, x):
         x = step(x)
         events.append(stream.record())
     events[-1].synchronize()
-    taken = map(cp.cuda.get_elapsed_time, events, events[1:])
-    return x, {step.__name__: ms for step, ms in zip(steps, taken, strict=False)}
+    taken = map(cp.cuda.get_elapsed_time, events[:-1], events[1:])
+    return x, {step.__name__: ms for step, ms in zip(steps, taken, strict=True)}
 
 
-x_host = np.random.default_rng(0).random((8192, 8192), dtype=np.float32)
-x = cp.asarray(x_host)
-steps = differences, squares, add_up, fetch
-timed(steps, x)  # the first run compiles
-rough, taken = timed(steps, x)
+signals_host = np.random.default_rng(0).random((8192, 8192), dtype=np.float32)
+signals = cp.asarray(signals_host)
+steps = turn, differences, add_up, fetch
+timed(steps, signals)  # the first run compiles
+rough, taken = timed(steps, signals)
 for name, ms in taken.items():
     print(f"{name:12}{ms:7.2f} ms")
-expected = np.square(np.diff(x_host)).sum(axis=1)
+expected = np.square(np.diff(signals_host, axis=0)).sum(axis=0)
 print("as in NumPy:", np.allclose(rough, expected, rtol=1e-4))
 
 # %%
 # .. try-it::
 #
-#    Put ``lambda x: x.sum(axis=1)`` in the place of ``add_up``. CuPy's sum takes a small part of the time.
-#    If a library does a step, you need not write a kernel for it, nor profile one.
+#    Put ``lambda x: cp.ascontiguousarray(x.T)`` in the place of ``turn``. Before you look into a kernel of
+#    your own, see whether a library has a faster one.
 
 # %%
 
-# record: The program and its last kernel, each step's place in time, and what Python's profiler books
+# record: The program and its kernels, each step's place in time, and what Python's profiler books
 import gpuguide as gg
-from gpuguide.topics.profiling import timeline
-from gpuguide.topics.profiling.study import program, sums
+from gpuguide.topics.profiling import counters, timeline
+from gpuguide.topics.profiling import study as profiling
 
-results = program.run()
-of_rows = sums.run()
+results = profiling.program.run()
+turns = profiling.turns.run()
 for way in timeline.WAYS:
     gg.keep(f"timeline_{way}", timeline.timeline(way))
-_ = gg.fact("blamed", timeline.blamed("thread"), unit="share")
-
-# %%
-
-# draw: The share of each step, and the claims
-spans = {
-    way: arrays[f"timeline_{way}"][0] - arrays[f"timeline_{way}"].min()
-    for way in ("thread", "warp")
-}
-for way, name in (("thread", "add_up_share"), ("warp", "add_up_share_by_warp")):
-    lengths = spans[way][:, 1] - spans[way][:, 0]
-    gg.fact(name, float(lengths[2] / spans[way].max()), unit="share")
-    gg.fact(f"fetch_share_{way}", float(lengths[3] / spans[way].max()), unit="share")
-n = 8192**2
-gg.claim(results, "roughness_by_warp", faster_than="roughness_by_thread", at=n, by=2)
-gg.claim(of_rows, "warp_per_row", faster_than="thread_per_row", at=n, by=5)
+_ = gg.fact("blamed", timeline.blamed(), unit="share", note="by cProfile")
 
 # %%
 # What goes wrong: Python's profiler blames the line that waits
 # -------------------------------------------------------------
 #
-# ``cProfile``, and every other profiler of Python, sees how long a line keeps Python. A launch returns at
-# once, and ``get`` waits for all that was launched before, so that it gets the blame:
+# ``cProfile``, and any other profiler of Python, sees how long a line keeps Python. A launch returns at once,
+# and ``get`` waits for all that was launched before it:
 
 # wrong: the time of all steps is booked on the one that waits
 import cProfile
 import pstats
 
 
-def run(steps, x):
+def program(x):
     for step in steps:
         x = step(x)
+    return x
 
 
 with cProfile.Profile() as profiler:
     for _ in range(20):
-        run(steps, x)
-pstats.Stats(profiler).strip_dirs().sort_stats("cumulative").print_stats("run|differ|squa|add|fetch")
+        program(signals)
+report = pstats.Stats(profiler).strip_dirs().sort_stats("cumulative")
+report = report.print_stats(r"\((program|turn|differences|add_up|fetch)\)")
 
 # %%
-# It books :measured:`blamed` of the time on ``fetch``, which takes :measured:`fetch_share_thread` by the
-# events. Use it to find slow Python, and not to find slow work on the GPU.
+# It books :measured:`blamed` of the time on ``fetch``, which by the events takes :measured:`fetch_share`. Use
+# it to find slow Python. It is blind to slow work on the GPU.
 
 # %%
-# Name the steps, and look at the whole program
-# ---------------------------------------------
+# Name the steps for a profiler of the GPU
+# ----------------------------------------
 #
-# In a larger program, give the steps names, which profilers of the GPU show beside its kernels and copies.
-# Such a name is called an *NVTX range*, and costs nothing worth mentioning while no profiler looks.
+# In a larger program, give the steps names, which profilers show beside kernels and copies. Such a name is
+# called an *NVTX range*. ``profile()`` marks the part to look at.
 
 from cupyx.profiler import profile, time_range
 
-with profile():  # a profiler can be told to look at this part alone
+y = signals
+with profile():
     for step in steps:
         with time_range(step.__name__):
-            x = step(x)
+            y = step(y)
+print("as before:", np.array_equal(y, rough))
 
 # %%
-# Nsight Systems draws a timeline like the one at the top, for any program and without a change of its code.
-# Look for gaps in which the GPU waits for Python, and for copies that nothing overlaps.
+# NVIDIA's Nsight Systems draws a timeline of any program, with these names in a row of their own, and without
+# a change of the code. Look for gaps in which the GPU waits for Python, for copies that overlap with
+# nothing, and for the longest bars:
 #
 # .. code-block:: console
 #
 #    $ nsys profile --trace=cuda,nvtx --output=steps python steps.py
-#    $ nsys stats steps.nsys-rep
+#
+# The file is opened in its window, or summed up by ``nsys stats steps.nsys-rep``. If you have PyTorch, its
+# profiler sees all kernels as well, those of CuPy and Numba included. It fits into a notebook:
+
+# fold: PyTorch's profiler, and what it saw
+import torch
+
+with torch.profiler.profile() as seen:
+    y = signals
+    for step in steps:
+        y = step(y)
+    torch.cuda.synchronize()
+for event in seen.events():
+    if "CUDA" in str(event.device_type):
+        span = event.time_range
+        print(f"{event.name[:40]:42}{(span.end - span.start) / 1e3:7.3f} ms")
 
 # %%
 # Why is the kernel slow? Nsight Compute
 # --------------------------------------
 #
-# .. remember::
+# Nsight Compute runs each kernel dozens of times with other hardware counters, so show it only the one in
+# question. ``lineinfo=True`` in ``@cuda.jit`` lets it name lines.
 #
-#    - Put events between the steps of a program before you change any of them.
+# .. code-block:: console
+#
+#    $ ncu -k regex:turn --section SpeedOfLight --section Occupancy --section WarpStateStats \
+#          --section SourceCounters --import-source yes -o turn python steps.py
+#
+# Of the two kernels, the slow one and the one below, it says:
+
+# record: Both kernels under Nsight Compute
+details, raw, source = counters.profiled()
+by_kernel = counters.by_kernel(details)
+sectors = counters.counted(raw)
+for way, text, of_kernel in zip(
+    ("threads", "tiles"), by_kernel.values(), sectors, strict=True
+):
+    for name, share in counters.values_of(text).items():
+        gg.fact(f"{name}_{way}", share, unit="share", note="by Nsight Compute")
+    gg.fact(f"sectors_{way}", of_kernel["st"], unit="1", note="of 32 bytes, per store")
+    gg.fact(f"loaded_{way}", of_kernel["ld"], unit="1", note="of 32 bytes, per load")
+    gg.fact(f"stall_{way}", of_kernel["stall"].replace("_", " "), unit="text")
+    gg.fact(f"waits_{way}", of_kernel["stall_cycles"], unit="1", note="cycles")
+lines = counters.lines_of(source)
+worst = max(lines, key=lambda line: line[3])
+gg.fact("share_of_line", worst[2], unit="share", note="of the samples")
+gg.fact("too_many", worst[3] / worst[4], unit="ratio", note="sectors, by the least")
+for kernel, text in by_kernel.items():
+    print(f"{kernel}\n{counters.shown(text)}\n")
 
 # %%
-# Your turn: a warp for each row
-# ------------------------------
+
+# draw: The share of each step, and the claims
+spans = arrays["timeline_threads"][0]
+whole = spans.max() - spans.min()
+for i, name in enumerate(("turn", "differences", "add_up", "fetch")):
+    gg.fact(f"{name}_share", float((spans[i, 1] - spans[i, 0]) / whole), unit="share")
+n = 8192**2
+gg.claim(results, "roughness_by_tiles", faster_than="roughness", at=n, by=1.3)
+gg.claim(results, "roughness_unturned", faster_than="roughness_by_tiles", at=n)
+gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=2.5)
+
+# %%
+# .. list-table:: Four questions, in this order
+#    :header-rows: 1
 #
-# .. exercise:: row_sums
+#    * - what to read
+#      - slow kernel
+#      - fast kernel
+#      - what it says
+#    * - *Speed of light*: DRAM
+#      - :measured:`dram_threads`
+#      - :measured:`dram_tiles`
+#      - the memory is mostly idle
+#    * - *Speed of light*: L2
+#      - :measured:`l2_threads`
+#      - :measured:`l2_tiles`
+#      - but the cache in front of it is busy
+#    * - *Sectors* per store
+#      - :measured:`sectors_threads`
+#      - :measured:`sectors_tiles`
+#      - each store asks for far too many pieces
+#    * - *Occupancy*
+#      - :measured:`occupancy_threads`
+#      - :measured:`occupancy_tiles`
+#      - enough warps, so more would not help
+#    * - *Stalls*: the longest
+#      - :measured:`stall_threads`
+#      - :measured:`stall_tiles`
+#      - what the warps wait for
+
+# %%
+# **Speed of light** says which part of the GPU is busy. A kernel that only moves numbers should keep the DRAM
+# busy. If nothing is, the kernel waits, and stalls say for what.
+#
+# **Sectors** are pieces of 32 bytes. A warp that stores 32 neighbouring float32 touches four. A warp of
+# ``turn_by_threads`` stores into 32 rows, and touches one sector in each.
+#
+# **Occupancy** is the share of the warps that could be there. It matters if it is low *and* the kernel waits.
+#
+# **Stalls** are the cycles that a warp waits between two instructions, by reason. *lg throttle*: too many
+# loads and stores are waiting to be served. *long scoreboard*: a number from memory is not there yet.
+# *barrier*, *math pipe*: what they say.
+#
+# With ``--page source --print-source cuda,sass``, the same report has a row for each line:
+
+# record: What each line of the slow kernel costs
+print("line   samples   sectors   least   code")
+for number, code, share, touched, least in lines:
+    millions = f"{touched / 1e6:5.1f} M   {least / 1e6:5.1f} M"
+    print(f"{number:4}   {share:7.1%}   {millions}   {code}")
+
+# %%
+# The line that stores has :measured:`share_of_line` of the samples, and touches :measured:`too_many` as many
+# sectors as it needs.
+
+# %%
+# Mend the line, and measure again
+# --------------------------------
+#
+# .. kernel:: gpuguide.topics.profiling.kernels
+#    :names: turn_by_tiles
+#
+# Through a :doc:`tile in shared memory </gallery/fast_kernels/shared_memory>`, loads and stores both run
+# along rows. The kernel now takes :measured:`turns[turn_by_tiles, 8192**2].time` instead of
+# :measured:`turns[turn_by_threads, 8192**2].time`, and :measured:`turns[turn_by_tiles, 8192**2].share` of
+# what this memory can copy. :evidence:`variant turn_by_tiles`
+#
+# The timeline says what to look at next, and whether to go on. Here the best way is to leave the step out:
+# differences and sums down the columns need no turned copy, and the program takes
+# :measured:`program[roughness_unturned, 8192**2].time`, where it was
+# :measured:`program[roughness, 8192**2].time` at first. No profiler says so.
+#
+# .. kernel:: gpuguide.topics.profiling.study
+#    :names: roughness_unturned
+#    :fold: The program that turns nothing
+
+# %%
+# .. remember::
+#
+#    - Put events between the steps of a program before you change any of them. Python's profiler blames the
+#      line that waits.
+#    - Ask Nsight Compute about one kernel: what is busy, sectors per request, occupancy, stalls. Sectors name
+#      the line.
+#    - Before you make a step faster, ask whether it is needed.
+
+# %%
+# Your turn: mend a transpose
+# ---------------------------
+#
+# The exercise has the slow kernel of this page, and the check counts sectors, as Nsight Compute does.
+#
+# .. exercise:: transpose
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "slow step": "roughness",
+    "mended": "roughness_by_tiles",
+    "left out": "roughness_unturned",
+}
+times = {label: results.time(name, 8192**2) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of the program")
 
 # %%
 # Next
 # ----
 #
-# Next
+# Next: :doc:`Exercises </practice/puzzles>`, which need no GPU. See also:
+# :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>` for the clocks behind these
+# numbers, and :doc:`Debugging: find the line that is wrong </gallery/practice/debugging>`.

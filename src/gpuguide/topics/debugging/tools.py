@@ -52,7 +52,9 @@ class Report:
     @property
     def failed(self):
         """Whether the program itself saw that something is wrong: an error, a wrong result, or no end."""
-        return not self.ended or bool(re.search(r"right: False|^\w[\w.]*Error\b", self.text, re.M))
+        return not self.ended or bool(
+            re.search(r"right: False|^\w[\w.]*Error\b", self.text, re.M)
+        )
 
     def __str__(self):
         shown = [self.command, *shortened(self.text, self.program)]

@@ -1,28 +1,28 @@
-"""The sum of each row of a matrix: by a thread for each row, and by a warp for each row."""
+"""A matrix with rows and columns exchanged: a number in each thread, and through a tile in shared memory."""
 
 from numba import cuda, float32
 
 
 @cuda.jit
-def thread_per_row(a, out):
-    """Each thread adds up a row of its own."""
-    row = cuda.grid(1)
-    if row < a.shape[0]:
-        total = float32(0)
-        for col in range(a.shape[1]):
-            total += a[row, col]
-        out[row] = total
+def turn_by_threads(x, out):
+    """Each thread moves one number."""
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        out[col, row] = x[row, col]
 
 
 @cuda.jit
-def warp_per_row(a, out):
-    """Each warp adds up a row, its 32 threads side by side."""
-    row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
-    if row < a.shape[0]:
-        total = float32(0)
-        for col in range(lane, a.shape[1], 32):
-            total += a[row, col]
-        for distance in (16, 8, 4, 2, 1):
-            total += cuda.shfl_down_sync(0xFFFFFFFF, total, distance)
-        if lane == 0:
-            out[row] = total
+def turn_by_tiles(x, out):
+    """Each block moves a tile of 32 by 32 numbers through shared memory."""
+    tile = cuda.shared.array((32, 33), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    row0, col0 = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
+    for j in range(0, 32, 8):
+        row, col = row0 + ty + j, col0 + tx
+        if row < x.shape[0] and col < x.shape[1]:
+            tile[ty + j, tx] = x[row, col]
+    cuda.syncthreads()
+    for j in range(0, 32, 8):
+        row, col = col0 + ty + j, row0 + tx
+        if row < out.shape[0] and col < out.shape[1]:
+            out[row, col] = tile[tx, ty + j]

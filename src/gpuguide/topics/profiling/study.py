@@ -1,46 +1,58 @@
-"""How rough each of many signals is, the sum of its squared differences, with one step made faster."""
+"""How rough each of many signals is: a program of three steps, with one of them made faster, and left out."""
 
 import numpy as np
 
 from gpuguide.measure import Study, cp, gpu, kernel, per_element, uniform, whole_numbers
 from gpuguide.measure.reference import Tolerance
-from gpuguide.topics.grids_2d_3d.study import matrix_shape
+from gpuguide.topics.grids_2d_3d.study import along_rows, matrix_shape
 from gpuguide.topics.profiling import kernels
 
-THREADS = 256
+SIDE = 8192
 
 
-def roughness(x, out, add_up):
-    """Take differences along each row, square them, and add them up by a kernel with so many threads a row."""
+def turned(x, by_tiles=False):
+    """Return a copy with rows and columns exchanged, by one of the two kernels."""
+    rows, cols = x.shape
+    out = cp.empty((cols, rows), x.dtype)
+    if by_tiles:
+        kernels.turn_by_tiles[(-(-cols // 32), -(-rows // 32)), (32, 8)](x, out)
+    else:
+        kernels.turn_by_threads[(-(-cols // 32), -(-rows // 8)), (32, 8)](x, out)
+    return out
+
+
+def roughness(x, out):
+    """Turn the signals into rows, take differences along each, square them, and add them up."""
     if x.size:
-        differences = x[:, 1:] - x[:, :-1]
-        squares = differences * differences
-        add_up(squares, out)
+        rows = turned(x)
+        differences = rows[:, 1:] - rows[:, :-1]
+        (differences * differences).sum(axis=1, out=out)
 
 
-def by_thread(a, out):
-    """Add up with a thread for each row."""
-    kernels.thread_per_row[-(-len(a) // THREADS), THREADS](a, out)
+def roughness_by_tiles(x, out):
+    """Do the same, with the faster kernel."""
+    if x.size:
+        rows = turned(x, by_tiles=True)
+        differences = rows[:, 1:] - rows[:, :-1]
+        (differences * differences).sum(axis=1, out=out)
 
 
-def by_warp(a, out):
-    """Add up with a warp for each row."""
-    kernels.warp_per_row[-(-32 * len(a) // THREADS), THREADS](a, out)
+def roughness_unturned(x, out):
+    """Leave the signals where they are, in columns, and go down."""
+    if x.size:
+        differences = x[1:] - x[:-1]
+        (differences * differences).sum(axis=0, out=out)
 
 
-def by_cupy(a, out):
-    """Add up with cp.sum."""
-    cp.sum(a, axis=1, out=out)
+def turn_cupy(x, out):
+    """Copy the transposed view with CuPy."""
+    cp.copyto(out, x.T)
 
 
-def roughness_by_thread(x, out):
-    """Run the three steps, the last one with a thread for each row."""
-    roughness(x, out, by_thread)
-
-
-def roughness_by_warp(x, out):
-    """Run the three steps, the last one with a warp for each row."""
-    roughness(x, out, by_warp)
+def tiles(n):
+    """Return a launch of 32 by 8 threads for each tile of 32 by 32."""
+    rows, cols = matrix_shape(n)
+    return (-(-cols // 32), -(-rows // 32)), (32, 8)
 
 
 def signals(n, dtype, rng, exact):
@@ -48,19 +60,14 @@ def signals(n, dtype, rng, exact):
     return (values.reshape(matrix_shape(n)),)
 
 
-def rows_of(n, dtype):
-    return (matrix_shape(n)[0],), dtype
-
-
 def of_signals():
     """Return what both studies share."""
     return {
-        "sizes": (8192**2,),
+        "sizes": (SIDE**2,),
         "size_name": "numbers",
         "dtype": "float32",
         "inputs": signals,
         "input_note": "uniform random numbers from 0 to 1; -1, 0 and 1 for the exact check",
-        "output": rows_of,
         "small": (0, 6, 33 * 40, 100 * 257),
     }
 
@@ -68,45 +75,33 @@ def of_signals():
 program = Study(
     name="program",
     title="The squared differences of 8192 signals, added up",
-    reference=lambda x: np.square(np.diff(x)).sum(axis=1),
+    reference=lambda x: np.square(np.diff(x, axis=0)).sum(axis=0),
+    output=lambda n, dtype: ((matrix_shape(n)[1],), dtype),
     tolerance=Tolerance(
         c=4,
-        serial=lambda n: max(matrix_shape(n)[1], 1),
+        serial=lambda n: max(matrix_shape(n)[0], 1),
         threads=1,
-        scale=lambda x: 4 * np.square(x).sum(axis=1),
+        scale=lambda x: 4 * np.square(x).sum(axis=0),
     ),
-    baseline="roughness_by_thread",
+    baseline="roughness",
     variants=(
-        gpu(roughness_by_thread, "a thread per row"),
-        gpu(roughness_by_warp, "a warp per row"),
+        gpu(roughness, "turned by threads"),
+        gpu(roughness_by_tiles, "turned by tiles"),
+        gpu(roughness_unturned, "not turned"),
     ),
     **of_signals(),
 )
-sums = Study(
-    name="sums",
-    title="The sum of each of 8192 rows",
-    reference=lambda x: x @ np.ones(x.shape[1]),
-    tolerance=Tolerance(
-        c=4,
-        serial=lambda n: max(matrix_shape(n)[1], 1),
-        threads=1,
-        scale=lambda x: np.abs(x).sum(axis=1),
-    ),
-    traffic=per_element(reads=1, writes=0, flops=1),
-    baseline="thread_per_row",
+turns = Study(
+    name="turns",
+    title="8192 by 8192 numbers, rows and columns exchanged",
+    reference=lambda x: x.T,
+    output=lambda n, dtype: (matrix_shape(n)[::-1], dtype),
+    traffic=per_element(reads=1, writes=1),
+    baseline="turn_by_threads",
     variants=(
-        kernel(
-            kernels.thread_per_row,
-            "a thread per row",
-            lambda n: (-(-matrix_shape(n)[0] // THREADS), THREADS),
-        ),
-        kernel(
-            kernels.warp_per_row,
-            "a warp per row",
-            lambda n: (-(-32 * matrix_shape(n)[0] // THREADS), THREADS),
-            simulatable=False,
-        ),
-        gpu(by_cupy, "cp.sum"),
+        kernel(kernels.turn_by_threads, "a number per thread", along_rows((32, 8))),
+        kernel(kernels.turn_by_tiles, "through a tile", tiles),
+        gpu(turn_cupy, "CuPy"),
     ),
     **of_signals(),
 )

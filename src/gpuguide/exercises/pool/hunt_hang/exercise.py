@@ -15,7 +15,7 @@ def launches():
 
 EXERCISE = KernelExercise(
     name="hunt_hang",
-    title="Hunt: it never comes back",
+    title="Hunt: it may never come back",
     level="intermediate",
     minutes=10,
     teaches="A barrier stands outside of every if, so that all threads of the block come to the same one.",

@@ -13,7 +13,9 @@ def negate(x, out):
 
 def main():
     """Launch it, and compare."""
-    cp.cuda.set_allocator(None)  # each array gets memory of its own, so that a tool sees its end
+    cp.cuda.set_allocator(
+        None
+    )  # each array gets memory of its own, so that a tool sees its end
     x = cp.arange(1000, dtype=cp.float32)
     out = cp.zeros_like(x)
     negate[4, 256](x, out)
