@@ -5,12 +5,12 @@ Debugging: find the line that is wrong
 What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 """
 # %%
-# Compare every kernel with NumPy, and run it on a small input with ``gg.trace``, which needs no GPU: of six
-# typical mistakes it named the line of :measured:`named_by_trace`. The tools of NVIDIA's compute-sanitizer
-# named :measured:`named_by_tools` between them. Comparing results showed that :measured:`seen_alone` were
-# wrong, and where in none of them.
+# Compare every kernel with NumPy, and trace it on a small input with ``gg.trace``, which needs no GPU. Of six
+# typical mistakes, a comparison showed :measured:`seen_alone`, and where in none of them. ``gg.trace`` named
+# the line of :measured:`named_by_trace`, and NVIDIA's compute-sanitizer, with three of its tools, that of
+# :measured:`named_by_tools`.
 #
-# .. headline:: Which tool names the wrong line depends on the mistake
+# .. headline:: Each tool names the line of some mistakes, and none of NVIDIA's that of all
 #
 # .. drawn:: debugging
 #
@@ -19,14 +19,14 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #     from gpuguide.charts.style import INK, KERNEL, describe, style
 #
 #     mistakes = (
-#         "an index far outside",
-#         "an index just outside",
-#         "a missing barrier",
-#         "a missing atomic",
+#         "index far out",
+#         "index just out",
+#         "no barrier",
+#         "no atomic",
 #         "two barriers",
-#         "memory not cleared",
+#         "not cleared",
 #     )
-#     tools = ("result", "mem-\ncheck", "race-\ncheck", "sync-\ncheck", "gg.trace")
+#     tools = ("result", "mem-\ncheck", "race-\ncheck", "sync-\ncheck", "gg.\ntrace")
 #     words = ("nothing", "that it is wrong", "the line")
 #     said = []
 #     with style():
@@ -46,7 +46,7 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #         ax.xaxis.tick_top()
 #         ax.tick_params(length=0)
 #         ax.set(xlim=(-0.5, len(tools) - 0.5), ylim=(len(mistakes) - 0.5, -0.5))
-#         ax.set_xlabel("full: names the line     empty: shows that it is wrong")
+#         ax.set_xlabel("full: names the line\nempty: shows a mistake")
 #         ax.spines[["left", "bottom"]].set_visible(False)
 #         describe(ax, f"What five tools say of six mistakes. {'; '.join(said)}.")
 

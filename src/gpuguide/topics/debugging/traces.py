@@ -5,8 +5,8 @@ from time import perf_counter
 
 import numpy as np
 
-import gpuguide as gg
 from gpuguide.topics.debugging.tools import PROGRAMS, kernel_lines
+from gpuguide.tracer.trace import trace
 
 WHERE = "gpuguide.topics.debugging.programs"
 
@@ -37,17 +37,17 @@ LAUNCHES = {
 }
 
 
-def trace(program):
+def traced(program):
     """Trace the launch of a program's kernel."""
     name, blocks, threads, arguments = LAUNCHES[program]
     kernel = getattr(import_module(f"{WHERE}.{program}"), name)
-    return gg.trace(kernel[blocks, threads], *arguments())
+    return trace(kernel[blocks, threads], *arguments())
 
 
 def levels():
     """Return 2 for each program of whose kernel a line is named, else 0."""
     return [
-        2 * any(finding.line in kernel_lines(program) for finding in trace(program).findings)
+        2 * any(finding.line in kernel_lines(program) for finding in traced(program).findings)
         for program in PROGRAMS
     ]
 
@@ -57,5 +57,5 @@ def seconds(n_blocks=4):
     kernel = import_module(f"{WHERE}.no_barrier").mirror[n_blocks, 256]
     n = 256 * n_blocks
     start = perf_counter()
-    gg.trace(kernel, signs(n), floats(n))
+    trace(kernel, signs(n), floats(n))
     return perf_counter() - start
