@@ -69,5 +69,7 @@ def blamed():
         for _ in range(N_TIMES):
             in_turn(steps, x)
     # With what each function calls; the code of a built-in one is its name.
-    booked = {getattr(entry.code, "co_name", ""): entry.totaltime for entry in profiler.getstats()}
+    booked = {
+        getattr(entry.code, "co_name", ""): entry.totaltime for entry in profiler.getstats()
+    }
     return booked["fetch"] / booked["in_turn"]
