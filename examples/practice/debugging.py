@@ -6,11 +6,11 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 """
 # %%
 # Compare every kernel with NumPy, and trace it on a small input with ``gg.trace``, which needs no GPU. Of six
-# typical mistakes, a comparison showed :measured:`seen_alone`, and where in none of them. ``gg.trace`` named
-# the line of :measured:`named_by_trace`, and NVIDIA's compute-sanitizer, with three of its tools, that of
+# typical mistakes, the comparison revealed :measured:`seen_alone`, and never the line. ``gg.trace`` named the
+# line of :measured:`named_by_trace`, and three tools of NVIDIA's compute-sanitizer together that of
 # :measured:`named_by_tools`.
 #
-# .. headline:: Each tool names the line of some mistakes, and none of NVIDIA's that of all
+# .. headline:: A full dot names the line; each of NVIDIA's tools looks for one kind of mistake
 #
 # .. drawn:: debugging
 #
@@ -46,7 +46,7 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #         ax.xaxis.tick_top()
 #         ax.tick_params(length=0)
 #         ax.set(xlim=(-0.5, len(tools) - 0.5), ylim=(len(mistakes) - 0.5, -0.5))
-#         ax.set_xlabel("full: names the line\nempty: shows a mistake")
+#         ax.set_xlabel("empty: only shows\nthat it is wrong")
 #         ax.spines[["left", "bottom"]].set_visible(False)
 #         describe(ax, f"What five tools say of six mistakes. {'; '.join(said)}.")
 

@@ -246,9 +246,9 @@ gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=2.5)
 #      - :measured:`occupancy_tiles`
 #      - enough warps, so more would not help
 #    * - *Stalls*: the longest
-#      - :measured:`stall_threads`
-#      - :measured:`stall_tiles`
-#      - what the warps wait for
+#      - :measured:`stall_threads`, :measured:`waits_threads` cycles
+#      - :measured:`stall_tiles`, :measured:`waits_tiles` cycles
+#      - what each warp waits for, and how long
 
 # %%
 # **Speed of light** says which part of the GPU is busy. A kernel that only moves numbers should keep the DRAM
@@ -259,9 +259,9 @@ gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=2.5)
 #
 # **Occupancy** is the share of the warps that could be there. It matters if it is low *and* the kernel waits.
 #
-# **Stalls** are the cycles that a warp waits between two instructions, by reason. *lg throttle*: too many
-# loads and stores are waiting to be served. *long scoreboard*: a number from memory is not there yet.
-# *barrier*, *math pipe*: what they say.
+# **Stalls** are the cycles that a warp waits between two instructions, by reason. *lg throttle* means that
+# too many loads and stores of global memory wait to be served, *long scoreboard* that a number from memory is
+# not there yet, and *barrier* what it says.
 #
 # With ``--page source --print-source cuda,sass``, the same report has a row for each line:
 
@@ -303,7 +303,8 @@ print("as before:", np.array_equal(again, rough))
 # %%
 # The kernel now takes :measured:`turns[turn_by_tiles, 8192**2].time` instead of
 # :measured:`turns[turn_by_threads, 8192**2].time`, and :measured:`turns[turn_by_tiles, 8192**2].share` of
-# what this memory can copy. :evidence:`variant turn_by_tiles`
+# what this memory can copy; the lesson on shared memory goes on from there.
+# :evidence:`variant turn_by_tiles`
 #
 # The timeline says what to look at next, and whether to go on. Here the best way is to leave the step out:
 # differences and sums down the columns need no turned copy, and the program takes
