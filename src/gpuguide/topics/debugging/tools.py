@@ -79,7 +79,7 @@ def kernel_lines(program):
     )
 
 
-def run(program, check="", arguments=(), text="", **environment):
+def run(program, check="", arguments=(), text="", limit_s=LIMIT_S, **environment):
     """Run a program in a process of its own, under a tool of compute-sanitizer if one is named."""
     tool = [sanitizer(), "--tool", check, *QUIET] if check else []
     words = [f"{name}={value}" for name, value in environment.items()]
@@ -100,7 +100,7 @@ def run(program, check="", arguments=(), text="", **environment):
         )
         ended = True
         try:
-            child.wait(LIMIT_S)
+            child.wait(limit_s)
         except subprocess.TimeoutExpired:
             ended = False
             os.killpg(child.pid, signal.SIGKILL)
@@ -179,7 +179,7 @@ def seconds():
         "synccheck": ("synccheck", ()),
     }
     with ThreadPoolExecutor(len(ways)) as pool:
-        reports = pool.map(lambda way: run("times", way[0], way[1]), ways.values())
+        reports = pool.map(lambda way: run("times", *way, limit_s=60), ways.values())
         texts = [report.text for report in reports]
     return {
         way: float(text.partition("seconds: ")[2].split()[0])
