@@ -235,8 +235,8 @@ for name, values in steps.items():
     print(f"{name:7}", int(cp.isnan(values).sum()), "NaN of", values.size)
 
 # %%
-# Integers wrap around where they are stored, and a Python float in a kernel makes its arithmetic float64, which
-# ``gg.trace`` reports; see :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`. A
+# Integers wrap around where they are stored, and a Python float in a kernel makes its arithmetic float64,
+# which ``gg.trace`` reports; see :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`. A
 # ``RawKernel`` with a ``float`` parameter gets zero from a Python float: hand over ``np.float32(2.0)``.
 
 # %%

@@ -17,7 +17,7 @@ def launches():
 
 EXERCISE = KernelExercise(
     name="hunt_leftover",
-    title="Hunt: right the first time only",
+    title="Hunt: counts out of nowhere",
     level="intermediate",
     minutes=10,
     teaches="Shared memory holds what was there before: write each element before you add to it.",
