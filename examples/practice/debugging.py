@@ -236,8 +236,8 @@ for name, values in steps.items():
 
 # %%
 # Integers wrap around where they are stored, and a Python float in a kernel makes its arithmetic float64,
-# which ``gg.trace`` reports; see :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`. A
-# ``RawKernel`` with a ``float`` parameter gets zero from a Python float: hand over ``np.float32(2.0)``.
+# which ``gg.trace`` reports; see :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`.
+# A ``RawKernel`` with a ``float`` parameter gets zero from a Python float: hand over ``np.float32(2.0)``.
 
 # %%
 # What each tool looks at, and what it costs
