@@ -249,26 +249,27 @@ for name, values in steps.items():
 #    * - tool
 #      - finds
 #      - how long a kernel takes
-#    * - ``gg.trace(kernel[blocks, threads], ...)``
+#    * - ``gg.trace``
 #      - indices, races, barriers, unset memory, float64
 #      - :measured:`trace_time` for a thousand threads
-#    * - ``CUDA_LAUNCH_BLOCKING=1``
+#    * - launch blocking
 #      - the launch that fails
 #      - as long as before
-#    * - ``@cuda.jit(debug=True, opt=False)``
+#    * - ``debug=True``
 #      - what you assert, integer division by zero
 #      - :measured:`slower_debug` as long
-#    * - ``compute-sanitizer --tool memcheck``
+#    * - ``memcheck``
 #      - addresses outside of arrays
 #      - :measured:`slower_memcheck` as long
-#    * - ``compute-sanitizer --tool racecheck``
+#    * - ``racecheck``
 #      - races in shared memory, and in no other
 #      - :measured:`slower_racecheck` as long
-#    * - ``compute-sanitizer --tool synccheck``
+#    * - ``synccheck``
 #      - barriers that not all threads reach
 #      - :measured:`slower_synccheck` as long
 #
-# Under ``racecheck`` use a small input. This is its report on the missing barrier at the top:
+# The last three are tools of ``compute-sanitizer``, which comes with the CUDA toolkit. Under ``racecheck`` use
+# a small input. This is its report on the missing barrier at the top:
 
 # record: The missing barrier under racecheck
 print(reports["no_barrier", "racecheck"])

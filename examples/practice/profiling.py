@@ -222,33 +222,30 @@ gg.claim(results, "roughness_unturned", faster_than="roughness_by_tiles", at=n)
 gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=2.5)
 
 # %%
-# .. list-table:: Four questions, in this order
+# .. list-table:: What to read, in this order
 #    :header-rows: 1
 #
-#    * - what to read
+#    * -
 #      - slow kernel
 #      - fast kernel
-#      - what it says
 #    * - *Speed of light*: DRAM
 #      - :measured:`dram_threads`
 #      - :measured:`dram_tiles`
-#      - the memory is mostly idle
 #    * - *Speed of light*: L2
 #      - :measured:`l2_threads`
 #      - :measured:`l2_tiles`
-#      - but the cache in front of it is busy
 #    * - *Sectors* per store
 #      - :measured:`sectors_threads`
 #      - :measured:`sectors_tiles`
-#      - each store asks for far too many pieces
 #    * - *Occupancy*
 #      - :measured:`occupancy_threads`
 #      - :measured:`occupancy_tiles`
-#      - enough warps, so more would not help
 #    * - *Stalls*: the longest
 #      - :measured:`stall_threads`, :measured:`waits_threads` cycles
 #      - :measured:`stall_tiles`, :measured:`waits_tiles` cycles
-#      - what each warp waits for, and how long
+#
+# The slow kernel leaves the memory mostly idle and keeps the cache in front of it busy, for each of its stores
+# asks for far too many pieces. There are warps enough, so more of them would not help.
 
 # %%
 # **Speed of light** says which part of the GPU is busy. A kernel that only moves numbers should keep the DRAM
