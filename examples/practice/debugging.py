@@ -268,8 +268,8 @@ for name, values in steps.items():
 #      - barriers that not all threads reach
 #      - :measured:`slower_synccheck` as long
 #
-# The last three are tools of ``compute-sanitizer``, which comes with the CUDA toolkit. Under ``racecheck`` use
-# a small input. This is its report on the missing barrier at the top:
+# The last three are tools of ``compute-sanitizer``, which comes with the CUDA toolkit. Under ``racecheck``,
+# use a small input. This is its report on the missing barrier at the top:
 
 # record: The missing barrier under racecheck
 print(reports["no_barrier", "racecheck"])

@@ -244,8 +244,8 @@ gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=2.5)
 #      - :measured:`stall_threads`, :measured:`waits_threads` cycles
 #      - :measured:`stall_tiles`, :measured:`waits_tiles` cycles
 #
-# The slow kernel leaves the memory mostly idle and keeps the cache in front of it busy, for each of its stores
-# asks for far too many pieces. There are warps enough, so more of them would not help.
+# The slow kernel leaves the memory mostly idle and keeps the cache in front of it busy, for each store asks
+# for far too many pieces. There are warps enough, so more of them would not help.
 
 # %%
 # **Speed of light** says which part of the GPU is busy. A kernel that only moves numbers should keep the DRAM
