@@ -179,7 +179,7 @@ def seconds():
         "synccheck": ("synccheck", ()),
     }
     with ThreadPoolExecutor(len(ways)) as pool:
-        reports = pool.map(lambda way: run("times", *way, limit_s=60), ways.values())
+        reports = pool.map(lambda way: run("times", way[0], way[1], limit_s=60), ways.values())
         texts = [report.text for report in reports]
     return {
         way: float(text.partition("seconds: ")[2].split()[0])
