@@ -260,6 +260,11 @@ _SUMS = """
 assert np.isclose(float(out[0]), x_host.sum(dtype=float))
 """
 
+_ROUGH = """
+assert np.allclose(rough, expected, rtol=1e-4)
+assert (again == rough).all()
+"""
+
 #: Lesson -> another size. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, OtherSizes] = {
     "agnostic": OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
@@ -346,6 +351,11 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "segmented_sieve": OtherSizes(
         {"1_000_000_000": "1_000_000"}, {"segmented": "assert int(words[-1]) == 78_498"}
     ),
+    "debugging": OtherSizes(
+        {"(100, 256)": "(3, 256)", "[100, 256]": "[3, 256]", "1, 1000": "1, 77"},
+        {"": 'assert int(cp.isnan(steps["root"]).sum()) == 1'},
+    ),
+    "profiling": OtherSizes({"(8192, 8192)": "(1001, 1503)"}, {"turn_by_tiles[": _ROUGH}),
     "numba_types": OtherSizes(
         {**_NO_PTX, "65_536": "1_000", "[256, 256]": "[4, 256]", "16_384": "250"},
         _each(_DOSES, *_DOSES_RUNGS),
@@ -375,6 +385,8 @@ NOT_SIMULATED: dict[str, str] = {
     "fusion": "the simulator has no cp.fuse",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
+    "debugging": "the simulator knows neither lineinfo nor debug",
+    "profiling": "the simulator has no events, and no ranges of profilers",
     # With fewer than 128 blocks Numba warns.
     "know_your_gpu": "its 140 000 threads take the simulator ten seconds",
     "streams": "its 33 000 threads take the simulator ten seconds",
