@@ -1,0 +1,355 @@
+"""
+CUDA graphs: record a round, replay it
+======================================
+
+How do you repeat the same short kernels without launching each of them from Python?
+"""
+# %%
+# If a loop launches the same short kernels again and again, record one round of it in a CUDA graph and launch
+# that. A thousand steps of a solver on a hundred thousand numbers take
+# :measured:`thousand[views, 10**5].time` when Numba launches each of them,
+# :measured:`thousand[elementwise, 10**5].time` by one call of CuPy's per step, and
+# :measured:`thousand[graph_of_1000, 10**5].time` as a graph. On ten million numbers a graph gains next to
+# nothing, for there the kernels take longer than their launches.
+#
+# .. headline:: A thousand short steps: in a graph, the GPU no longer waits for Python
+#
+# .. drawn:: graphs
+#
+#    from gpuguide.charts.shapes import plot_bars
+#
+#    names = ["cupy", "cupy_arrays", "views", "elementwise", "raw", "graph_of_1000"]
+#    plot_bars(results, names, at=10**5)
+#
+# .. headline:: What the steps do: they smooth a noisy signal
+#
+# .. drawn:: graphs
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#     from gpuguide.charts.style import KERNEL, MUTED, describe, style
+#
+#     noisy = np.sin(np.arange(600) / 60) + np.random.default_rng(1).normal(0, 0.3, 600)
+#     smooth = noisy.copy()
+#     for _ in range(1000):
+#         smooth[1:-1] = (noisy[1:-1] + 16 * (smooth[:-2] + smooth[2:])) / 33
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         ax.plot(noisy, ".", color=MUTED, markersize=3)
+#         ax.plot(smooth, color=KERNEL, linewidth=2)
+#         ax.set(xticks=[], yticks=[], frame_on=False)
+#         ax.grid(visible=False)
+#         describe(
+#             ax,
+#             "Six hundred noisy points around a wave, and a smooth line through them after a thousand steps.",
+#         )
+
+# %%
+# A loop of short kernels
+# -----------------------
+#
+# To smooth a signal, look for numbers that are close to the noisy ones and close to their neighbours. That is
+# a system of equations, and the Jacobi method solves it in steps: in each, every number is computed anew from
+# the noisy one and from its two neighbours of the step before. The steps go from one array into the other and
+# back.
+#
+# .. rung:: views
+#    :beside:
+
+import cupy as cp
+import numpy as np
+from numba import cuda, float32
+
+
+@cuda.jit
+def jacobi_step(noisy, now, then):
+    """Each thread computes one number anew, from the noisy one and from its neighbours."""
+    i = cuda.grid(1)
+    if i > 0 and i < now.size - 1:
+        beside = now[i - 1] + now[i + 1]
+        then[i] = (noisy[i] + float32(16) * beside) * float32(1 / 33)
+    elif i < now.size:
+        then[i] = noisy[i]  # both ends stay as they are
+
+
+n = 100_000
+noise = np.random.default_rng(1).normal(0, 0.3, n)
+noisy_host = (np.sin(np.arange(n) / 100) + noise).astype(np.float32)
+noisy = cp.asarray(noisy_host)
+smooth, spare = noisy.copy(), noisy.copy()
+noisy_view, smooth_view, spare_view = (
+    cuda.as_cuda_array(x, sync=False) for x in (noisy, smooth, spare)
+)
+
+blocks = (n + 255) // 256
+for _ in range(500):
+    jacobi_step[blocks, 256](noisy_view, smooth_view, spare_view)
+    jacobi_step[blocks, 256](noisy_view, spare_view, smooth_view)
+
+expected = noisy_host.copy()
+for _ in range(1000):
+    beside = expected[:-2] + expected[2:]
+    expected[1:-1] = (noisy_host[1:-1] + np.float32(16) * beside) * np.float32(1 / 33)
+print("noisy: ", noisy[1000:1004])
+print("smooth:", smooth[1000:1004])
+print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# .. try-it::
+#
+#    Do 2000 steps instead. The numbers stay as they are, bit for bit: after a thousand steps the solver has
+#    converged. Further down, it finds out by itself when it may stop.
+
+# %%
+
+# record: The studies: a thousand steps in many ways, and steps until they change little
+import gpuguide as gg
+from gpuguide.topics.graphs import study as graphs
+from gpuguide.topics.graphs.kernels import all_steps
+
+results = graphs.thousand.run()
+until = graphs.until.run()
+
+# %%
+# Record a round, and launch it
+# -----------------------------
+#
+# Between ``begin_capture`` and ``end_capture`` nothing runs. What is launched into the stream goes into the
+# graph, with its grid and with the addresses of its arrays. Here fifty steps are recorded, and launched
+# twenty times. The stream must be one of your own: the default stream cannot be recorded.
+#
+# .. rung:: graph_of_50
+#    :beside:
+
+stream = cp.cuda.Stream(non_blocking=True)
+numba_stream = cuda.external_stream(stream.ptr)
+step = jacobi_step[blocks, 256, numba_stream]
+cp.cuda.Device().synchronize()  # what was launched above is done
+
+with stream, cuda.defer_cleanup():  # freeing memory would end the capture
+    stream.begin_capture()
+    for _ in range(25):
+        step(noisy_view, smooth_view, spare_view)
+        step(noisy_view, spare_view, smooth_view)
+    fifty_steps = stream.end_capture()
+
+with stream:
+    smooth[:] = noisy
+    for _ in range(20):
+        fifty_steps.launch()
+    print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# A kernel of the graph takes :measured:`per_kernel` on the GPU, launch included, and Python is free meanwhile.
+# To record, Python makes all fifty launches once; so a graph pays from the second time on.
+#
+# .. list-table:: A thousand steps on a hundred thousand numbers
+#    :header-rows: 1
+#
+#    * - steps in the graph
+#      - time
+#    * - 2
+#      - :measured:`thousand[graph_of_2, 10**5].time`
+#    * - 10
+#      - :measured:`thousand[graph_of_10, 10**5].time`
+#    * - 50
+#      - :measured:`thousand[graph_of_50, 10**5].time`
+#    * - 1000
+#      - :measured:`thousand[graph_of_1000, 10**5].time`
+#    * - 1000, recorded anew each time
+#      - :measured:`thousand[record_and_replay, 10**5].time`
+
+# %%
+# CuPy's calls can be recorded, too
+# ---------------------------------
+#
+# You need no kernel of your own. A graph holds whatever CuPy launches, as long as all calls write into arrays
+# that are there already, with ``out=`` or in place. Call them once beforehand, so that they are compiled.
+#
+# .. rung:: graph_of_cupy
+#    :beside:
+
+
+def two_steps():
+    for now, then in ((smooth, spare), (spare, smooth)):
+        middle = then[1:-1]
+        cp.add(now[:-2], now[2:], out=middle)
+        middle *= np.float32(16)
+        middle += noisy[1:-1]
+        middle *= np.float32(1 / 33)
+
+
+with stream:
+    two_steps()  # compiled before anything is recorded
+    stream.begin_capture()
+    for _ in range(25):
+        two_steps()
+    by_cupy = stream.end_capture()
+
+    smooth[:] = noisy
+    for _ in range(20):
+        by_cupy.launch()
+    print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# These are four kernels per step instead of one. All the same, the graph is
+# :measured:`thousand[graph_of_cupy, 10**5].speedup(cupy)` as fast as the calls.
+
+# %%
+# Until it has converged
+# ----------------------
+#
+# Python cannot look at a result while it is being recorded, so a graph always does all of its steps. Look
+# between two launches: with a round of fifty steps, Python waits for the GPU once per round, and at most 49
+# steps are done in vain.
+
+with stream:
+    smooth[:] = noisy
+    for rounds in range(1, 101):
+        fifty_steps.launch()
+        change = float(cp.abs(smooth - spare).max())  # Python waits here
+        if change < 1e-5:
+            break
+print(f"{50 * rounds} steps, the last of which changes {change:.1g}")
+
+# %%
+# This takes :measured:`until[graph, 10**5].time`. With single launches and a look after every second step it
+# takes :measured:`until[look_often, 10**5].time`, and with single launches and a look after every fifty
+# :measured:`until[look_seldom, 10**5].time`: to look seldom is worth about as much as the graph.
+
+# %%
+# All steps in one launch
+# -----------------------
+#
+# A kernel of your own can also do all steps by itself, if its blocks wait for each other at ``grid.sync()``.
+# The page on :doc:`stencils </gallery/fast_kernels/stencil>` explains it.
+#
+# .. rung:: all_steps
+#    :beside:
+
+smooth[:] = noisy
+cp.cuda.Device().synchronize()
+blocks_at_once = 2 * cp.cuda.Device().attributes["MultiProcessorCount"]
+all_steps[blocks_at_once, 256](noisy_view, spare_view, smooth_view, 1000)
+print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# What cannot be recorded
+# -----------------------
+#
+# Nothing that needs an answer from the GPU, no new memory, no other stream. Each of these raises an error
+# inside of the capture, which is lost with it:
+
+import textwrap
+
+x, y = cp.ones(1000, cp.float32), cp.ones(1000, cp.float32)
+x_view = cuda.as_cuda_array(x)
+out = cp.empty_like(x)
+
+for code in (
+    "float(x.sum())",
+    "x.get()",
+    "stream.synchronize()",
+    "cp.empty(2**28)",
+    "cp.asarray(np.ones(1000))",
+    "jacobi_step[4, 256](x_view, x_view, x_view)",
+):
+    own = cp.cuda.Stream(non_blocking=True)
+    with own:
+        own.begin_capture()
+        try:
+            eval(code)
+            words = "no error"
+        except Exception as error:
+            words = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        try:
+            own.end_capture()
+        except Exception:
+            words += " (and the capture is lost)"
+    print(code, *textwrap.wrap(words, 76), sep="\n    ")
+
+# %%
+# What goes wrong: memory that the graph still uses
+# -------------------------------------------------
+#
+# A graph keeps addresses, and CuPy does not know. Here the sum and the product are temporary arrays. Once the
+# line is recorded they are free, and CuPy hands their memory to the next array; each launch of the graph
+# writes into it.
+
+with stream:
+    x, y = cp.arange(5, dtype=cp.float32), cp.empty(5, cp.float32)
+    stream.begin_capture()
+    y[:] = (x + 1) * (x + 2)
+    graph = stream.end_capture()
+
+    zeros = cp.zeros(5, cp.float32)
+    graph.launch()
+    print("y:    ", y)
+    print("zeros:", zeros)
+
+# %%
+# The cure is to keep every array that a graph works on: write ``cp.add(x, 1, out=first)`` into arrays that
+# have a name, and keep the names as long as the graph. The same holds for Python's numbers and names. A graph
+# has the values that they had when it was recorded: what changes from launch to launch belongs into an array.
+#
+# .. headline:: With many numbers per step, all ways take the same time
+
+# draw
+ax = gg.plot_time(
+    results, variants=["cpu_loop", "cupy", "views", "raw", "graph_of_1000"]
+)
+
+# %%
+
+# draw
+n = 10**5
+gg.claim(results, "graph_of_1000", faster_than="elementwise", at=n, by=4)
+gg.claim(results, "graph_of_1000", faster_than="views", at=n, by=6)
+gg.claim(results, "graph_of_cupy", faster_than="cupy", at=n, by=3)
+gg.claim(until, "graph", faster_than="look_often", at=n, by=4)
+per_kernel = results.time("kernels_alone", n).value / 1000
+_ = gg.fact("per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock")
+
+# %%
+# .. kernel:: gpuguide.topics.graphs.study
+#    :names: between_two, launch_numba, four_calls, one_call, launch_raw, cuda_core, kept_graph, replay
+#    :fold: The launches as they are timed
+#
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: cpu_steps
+#    :fold: The compiled loop on the CPU
+
+# %%
+# .. remember::
+#
+#    - Record a round of the loop, a few dozen kernels, and launch the graph again and again: a thousand steps
+#      take :measured:`thousand[graph_of_50, 10**5].time` instead of :measured:`thousand[views, 10**5].time`.
+#    - Write into arrays that exist, call everything once beforehand, and keep all arrays as long as the graph.
+#    - Look at the result between two launches, once per round.
+
+# %%
+# Your turn: until it has converged
+# ---------------------------------
+#
+# A solver looks after each step. Let it replay rounds, and look once per round. The check needs no GPU.
+#
+# .. exercise:: until_converged
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "launched by Numba": "views",
+    "launched by CuPy": "elementwise",
+    "as a CUDA graph": "graph_of_1000",
+}
+times = {label: results.time(name, 10**5) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a thousand steps")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`. See also:
+# :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on what a launch is
+# made of, and :doc:`Stencils </gallery/fast_kernels/stencil>`, on several steps in one launch.

@@ -1,0 +1,133 @@
+"""Random numbers made where they are used: with a state per thread, or computed from a counter."""
+
+import numpy as np
+from numba import cuda, float32, njit, prange, uint32, uint64
+from numba.cuda.random import xoroshiro128p_next, xoroshiro128p_uniform_float32
+
+
+@cuda.jit
+def own_state(states, points, counts):
+    """Each thread throws points into a square, and counts those within a quarter of a circle."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        inside = 0
+        for _ in range(points):
+            x = xoroshiro128p_uniform_float32(states, i)
+            y = xoroshiro128p_uniform_float32(states, i)
+            if x * x + y * y < float32(1):
+                inside += 1
+        counts[i] = inside
+
+
+@cuda.jit(device=True)
+def unit(bits):
+    """Return a number from 0 to below 1, made of the upper 24 of 32 bits."""
+    return float32(uint32(bits) >> uint32(8)) * float32(2**-24)
+
+
+@cuda.jit
+def one_draw(states, points, counts):
+    """Each thread makes both coordinates of a point out of the 64 bits of one number."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        inside = 0
+        for _ in range(points):
+            bits = xoroshiro128p_next(states, i)
+            x, y = unit(bits >> uint64(32)), unit(bits)
+            if x * x + y * y < float32(1):
+                inside += 1
+        counts[i] = inside
+
+
+@cuda.jit(device=True)
+def philox(count, thread, seed):
+    """Return four numbers of 32 bits that follow from the three alone: Philox 4x32 with ten rounds."""
+    a, b, c, d = uint32(count), uint32(0), uint32(thread), uint32(0)
+    key, key_2 = uint32(seed), uint32(0)
+    for _ in range(10):
+        ab, cd = uint64(0xD2511F53) * uint64(a), uint64(0xCD9E8D57) * uint64(c)
+        a, b, c, d = (
+            uint32(cd >> uint64(32)) ^ b ^ key,
+            uint32(cd),
+            uint32(ab >> uint64(32)) ^ d ^ key_2,
+            uint32(ab),
+        )
+        key = uint32(uint64(key) + uint64(0x9E3779B9))
+        key_2 = uint32(uint64(key_2) + uint64(0xBB67AE85))
+    return a, b, c, d
+
+
+@cuda.jit
+def no_state(seed, points, counts):
+    """Each thread computes its points from the seed, from its index and from a counter."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        inside = 0
+        for pair in range(points // 2):
+            a, b, c, d = philox(pair, i, seed)
+            x, y = unit(a), unit(b)
+            if x * x + y * y < float32(1):
+                inside += 1
+            x, y = unit(c), unit(d)
+            if x * x + y * y < float32(1):
+                inside += 1
+        counts[i] = inside
+
+
+@cuda.jit
+def walk(states, steps, ends):
+    """Each thread walks on a grid of streets: at each crossing one of four ways, at random."""
+    i = cuda.grid(1)
+    if i < ends.shape[0]:
+        x = y = 0
+        for _ in range(steps):
+            way = xoroshiro128p_next(states, i) >> uint64(62)  # the upper two bits
+            if way == 0:
+                x += 1
+            elif way == 1:
+                x -= 1
+            elif way == 2:
+                y += 1
+            else:
+                y -= 1
+        ends[i, 0] = x
+        ends[i, 1] = y
+
+
+@cuda.jit
+def first_of_block(states, points, counts):
+    """Wrong: threads of different blocks take the same states."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        own = cuda.threadIdx.x
+        inside = 0
+        for _ in range(points):
+            x = xoroshiro128p_uniform_float32(states, own)
+            y = xoroshiro128p_uniform_float32(states, own)
+            if x * x + y * y < float32(1):
+                inside += 1
+        counts[i] = inside
+
+
+@cuda.jit
+def count_ones(states, draws, counts):
+    """Each thread counts how often a number from 0 to below 1 is 1 all the same."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        ones = 0
+        for _ in range(draws):
+            if xoroshiro128p_uniform_float32(states, i) >= float32(1):
+                ones += 1
+        counts[i] = ones
+
+
+@njit(parallel=True)
+def cpu_threads(points, counts):
+    """Share the throws out among all threads of the CPU, each with a generator of Numba's own."""
+    for i in prange(counts.size):
+        inside = 0
+        for _ in range(points):
+            x, y = np.random.random(), np.random.random()
+            if x * x + y * y < 1:
+                inside += 1
+        counts[i] = inside
