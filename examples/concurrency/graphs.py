@@ -41,7 +41,7 @@ How do you repeat the same short kernels without launching each of them from Pyt
 #         ax.grid(visible=False)
 #         describe(
 #             ax,
-#             "Six hundred noisy points around a wave, and a smooth line through them after a thousand steps.",
+#             "Six hundred noisy points around a wave, and a smooth line through them: the thousandth step.",
 #         )
 
 # %%
@@ -140,8 +140,8 @@ with stream:
     print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
-# A kernel of the graph takes :measured:`per_kernel` on the GPU, launch included, and Python is free meanwhile.
-# To record, Python makes all fifty launches once; so a graph pays from the second time on.
+# A kernel of the graph takes :measured:`per_kernel` on the GPU, launch included, and Python is free
+# meanwhile. To record, Python makes all fifty launches once, so a graph pays from the second time on.
 #
 # .. list-table:: A thousand steps on a hundred thousand numbers
 #    :header-rows: 1
@@ -205,12 +205,12 @@ with stream:
 
 with stream:
     smooth[:] = noisy
-    for rounds in range(1, 101):
+    steps, change = 0, np.inf
+    while change >= 1e-5 and steps < 5000:
         fifty_steps.launch()
+        steps += 50
         change = float(cp.abs(smooth - spare).max())  # Python waits here
-        if change < 1e-5:
-            break
-print(f"{50 * rounds} steps, the last of which changes {change:.1g}")
+print(f"{steps} steps, the last of which changes {change:.1g}")
 
 # %%
 # This takes :measured:`until[graph, 10**5].time`. With single launches and a look after every second step it
@@ -295,9 +295,7 @@ with stream:
 # .. headline:: With many numbers per step, all ways take the same time
 
 # draw
-ax = gg.plot_time(
-    results, variants=["cpu_loop", "cupy", "views", "raw", "graph_of_1000"]
-)
+ax = gg.plot_time(results, variants=["cpu_loop", "cupy", "views", "raw", "graph_of_1000"])
 
 # %%
 
@@ -308,7 +306,9 @@ gg.claim(results, "graph_of_1000", faster_than="views", at=n, by=6)
 gg.claim(results, "graph_of_cupy", faster_than="cupy", at=n, by=3)
 gg.claim(until, "graph", faster_than="look_often", at=n, by=4)
 per_kernel = results.time("kernels_alone", n).value / 1000
-_ = gg.fact("per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock")
+_ = gg.fact(
+    "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"
+)
 
 # %%
 # .. kernel:: gpuguide.topics.graphs.study
@@ -324,7 +324,8 @@ _ = gg.fact("per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, b
 #
 #    - Record a round of the loop, a few dozen kernels, and launch the graph again and again: a thousand steps
 #      take :measured:`thousand[graph_of_50, 10**5].time` instead of :measured:`thousand[views, 10**5].time`.
-#    - Write into arrays that exist, call everything once beforehand, and keep all arrays as long as the graph.
+#    - Write into arrays that exist, call everything once beforehand, and keep the arrays as long as the
+#      graph.
 #    - Look at the result between two launches, once per round.
 
 # %%

@@ -8,8 +8,8 @@ How does each thread get random numbers of its own, and what do they cost?
 # If only one kernel uses the random numbers, make them in that kernel, and they never go through memory. Four
 # thousand million random points take :measured:`points[own_state, 2**32].time` in a kernel, and
 # :measured:`points[cupy, 2**32].time` with ``cp.random``. Make few states and let each thread draw many
-# numbers: the CPU needs :measured:`states_2_18` for 262 144 states. A generator that computes its numbers from
-# a counter has no states at all.
+# numbers: the CPU needs :measured:`states_2_18` to make 262 144 states. A generator that computes its numbers
+# from a counter has no states at all.
 #
 # .. headline:: Random points: a kernel that makes its own numbers, and calls of CuPy
 #
@@ -79,7 +79,7 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 # %%
 # .. try-it::
 #
-#    Launch the kernel a second time with the same states. You get another estimate, for the states have moved
+#    Launch the kernel once more with the same states. You get another estimate, for the states have moved
 #    on. With states made anew from the same seed you get the first one again, to the last digit.
 #
 # The name says which generator it is: xoroshiro128+, with 128 bits of state. There are also
@@ -103,16 +103,18 @@ results = random_in_kernels.points.run()
 walks = random_in_kernels.walks.run()
 make = random_in_kernels.seconds_to_make
 sizes = {f"states_2_{k}": 2**k for k in (10, 14, 18, 20)}
-for name, seconds in in_turns({k: lambda n=n: make(n) for k, n in sizes.items()}, 5).items():
+for name, seconds in in_turns(
+    {k: lambda n=n: make(n) for k, n in sizes.items()}, 5
+).items():
     _ = gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 
 # %%
 # States cost time and memory: make few
 # -------------------------------------
 #
-# ``create_xoroshiro128p_states`` computes the states on one thread of the CPU, one after the other, and copies
-# them to the GPU. Each has 16 bytes. The GPU needs thousands of threads to be busy, and not a thread for each
-# number: let each draw many.
+# ``create_xoroshiro128p_states`` computes the states on one thread of the CPU, one after the other, and
+# copies them to the GPU. Each has 16 bytes. The GPU needs many thousands of threads to be busy, but not a
+# thread for each number: let each draw many.
 #
 # .. list-table:: Making states
 #    :header-rows: 1

@@ -214,6 +214,7 @@ _THROWN = """
 assert abs(4 * int(counts.sum()) / (n_threads * points) - np.pi) < 10 / (n_threads * points) ** 0.5
 counts[:] = 0
 """
+_WALKED = "assert 700 < float(squares.mean()) < 1400"
 _RUNNING = """
 assert (out.get() == np.cumsum(x.get())).all()
 out[:] = -1
@@ -304,8 +305,8 @@ OTHER_SIZES: dict[str, OtherSizes] = {
         _each(_SMOOTHED, "views", "graph_of_50", "graph_of_cupy", "all_steps"),
     ),
     "random_in_kernels": OtherSizes(
-        {"n_threads, points = 65_536": "n_threads, points = 256", "n_walkers, steps = 65_536": "n_walkers, steps = 256"},
-        {**_each(_THROWN, "own_state", "one_draw", "no_state"), "walk": "assert 600 < float(squares.mean()) < 1500"},
+        {"65_536, 1000": "512, 1001"},
+        {**_each(_THROWN, "own_state", "one_draw", "no_state"), "walk": _WALKED},
     ),
     "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
     "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),

@@ -1,4 +1,4 @@
-"""A thousand Jacobi steps: launched one by one, recorded in a graph, in one launch; and until they converge."""
+"""A thousand Jacobi steps: launched one by one, as a graph, in one launch; and until they have converged."""
 
 from functools import cache, partial
 
@@ -7,7 +7,15 @@ from numba import cuda, njit, prange
 
 from gpuguide.machine.backends import array_module, numba_view, raw_kernel
 from gpuguide.machine.device import require_gpu
-from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, per_element, uniform, whole_numbers
+from gpuguide.measure import (
+    Study,
+    cp,
+    cpu,
+    end_to_end,
+    gpu,
+    uniform,
+    whole_numbers,
+)
 from gpuguide.topics.graphs import kernels
 from gpuguide.topics.graphs.kernels import cpu_steps, decide_source, jacobi_step
 
@@ -155,7 +163,9 @@ def capture(call):
 def kept_graph(launch, steps, noisy, out):
     """Return the graph of some steps on these arrays, recorded when it is first asked for."""
     key = launch, steps, cp.asarray(noisy).data.ptr
-    graphs = vars(out).setdefault("graphs", {})  # a graph keeps addresses, so it is kept with the array
+    graphs = vars(out).setdefault(
+        "graphs", {}
+    )  # a graph keeps addresses, so it is kept with the array
     if key not in graphs:
         arrays = (noisy, room(out.size)[1], out)
         if launch is not launch_numba:
@@ -349,35 +359,6 @@ def replayed(steps, noisy, out):
     """Launch a graph of some steps, and look after each round whether the change is small."""
     graph = kept_graph(launch_numba, steps, noisy, out)
     return until_small(graph.launch, steps, noisy, out)
-
-
-@cache
-def deciders():
-    """Compile the two kernels that end a round of the graph that decides by itself."""
-    module = cp.RawModule(code=decide_source)
-    return module.get_function("largest_change"), module.get_function("decide")
-
-
-def own_decision(noisy, out):
-    """Launch one graph, in which the last kernel of each round decides whether there is another one."""
-    key = "decides", cp.asarray(noisy).data.ptr
-    graphs = vars(out).setdefault("graphs", {})
-    if key not in graphs:
-        jacobi_step[grid(out.size), BLOCK](noisy, noisy, out)
-        graphs[key] = record_loop(noisy, room(out.size)[1], out)
-    loop, stream, rounds = graphs[key]
-    cp.copyto(cp.asarray(out), cp.asarray(noisy))
-    rounds[...] = 0
-    stream.launch_after(loop)
-    return rounds
-
-
-def ways(noisy, out):
-    """Return how many steps each way takes, by name."""
-    return {
-        "each_step": launched(2, noisy, out),
-        "each_round": launched(ROUND, noisy, out),
-    }
 
 
 until = Study(

@@ -12,7 +12,7 @@ SIGMAS = 6.0
 
 
 class InsideCheck:
-    """The share of points within the quarter circle is pi / 4, and each thread's count is as chance has it."""
+    """The share of points within the circle is pi / 4, and each thread's count is as chance has it."""
 
     def prepare(self, inputs):
         """Keep how many threads there are, and how many points each throws."""
@@ -33,10 +33,16 @@ class InsideCheck:
         distances = [abs(float(counts.sum()) - n * share) / spread]
         if output.size >= 32:
             # The squared distances of so many counts from their mean are nearly normal.
-            chi_squared = float(((counts - most * share) ** 2).sum()) / (most * share * (1 - share))
-            distances.append(abs(chi_squared - output.size) / spread_of_squares(output.size, most, share))
+            chi_squared = float(((counts - most * share) ** 2).sum()) / (
+                most * share * (1 - share)
+            )
+            distances.append(
+                abs(chi_squared - output.size) / spread_of_squares(output.size, most, share)
+            )
         if output.size >= 512:
-            distances.append(correlation(xp, counts, 256, most, share) * sqrt(output.size - 256))
+            distances.append(
+                correlation(xp, counts, 256, most, share) * sqrt(output.size - 256)
+            )
         return max(distances), SIGMAS
 
 

@@ -91,8 +91,6 @@ MISTAKES = (
     Mistake("record(50)", "record(1)", "wrong"),
     Mistake("change() < tolerance", "change() > tolerance", "wrong"),
     Mistake("while done < most:", "while True:", "endless"),
-    Mistake(
-        "        if change() < tolerance:\n            break\n", "    change()\n", "limit"
-    ),
+    Mistake("        if change() < tolerance:\n            break\n", "    change()\n", "limit"),
     Mistake("    return done", "    print(done)", "wrong"),
 )
