@@ -49,7 +49,7 @@ def test_walks_by_chance_pass(walkers: int) -> None:
 
 
 def test_walks_that_chance_does_not_make_are_rejected() -> None:
-    aside = ends() + [40, 0]
+    aside = ends() + np.array([40, 0])
     repeated = np.tile(ends(256), (THREADS // 256, 1))
     for wrong in (aside, repeated, np.zeros((THREADS, 2), np.int32)):
         assert not passes(WalkCheck(), wrong, STEPS)

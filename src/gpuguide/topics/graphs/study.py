@@ -17,7 +17,7 @@ from gpuguide.measure import (
     whole_numbers,
 )
 from gpuguide.topics.graphs import kernels
-from gpuguide.topics.graphs.kernels import cpu_steps, decide_source, jacobi_step
+from gpuguide.topics.graphs.kernels import cpu_steps, jacobi_step
 
 STEPS = 1000
 WEIGHT = np.float32(1 / 33)
