@@ -106,7 +106,8 @@ sizes = {f"states_2_{k}": 2**k for k in (10, 14, 18, 20)}
 for name, seconds in in_turns(
     {k: lambda n=n: make(n) for k, n in sizes.items()}, 5
 ).items():
-    _ = gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+    gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+_ = gg.keep("paths", random_in_kernels.paths(8, 1000))
 
 # %%
 # States cost time and memory: make few

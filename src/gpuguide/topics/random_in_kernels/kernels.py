@@ -74,24 +74,41 @@ def no_state(seed, points, counts):
         counts[i] = inside
 
 
+@cuda.jit(device=True)
+def next_crossing(states, i, x, y):
+    """Return where one of four ways leads, by the upper two bits of a random number."""
+    way = xoroshiro128p_next(states, i) >> uint64(62)
+    if way == 0:
+        return x + 1, y
+    if way == 1:
+        return x - 1, y
+    if way == 2:
+        return x, y + 1
+    return x, y - 1
+
+
 @cuda.jit
 def walk(states, steps, ends):
-    """Each thread walks on a grid of streets: at each crossing one of four ways, at random."""
+    """Each thread walks on a grid of streets, and stores where it ends."""
     i = cuda.grid(1)
     if i < ends.shape[0]:
         x = y = 0
         for _ in range(steps):
-            way = xoroshiro128p_next(states, i) >> uint64(62)  # the upper two bits
-            if way == 0:
-                x += 1
-            elif way == 1:
-                x -= 1
-            elif way == 2:
-                y += 1
-            else:
-                y -= 1
+            x, y = next_crossing(states, i, x, y)
         ends[i, 0] = x
         ends[i, 1] = y
+
+
+@cuda.jit
+def whole_walk(states, places):
+    """Each thread walks, and stores every crossing that it comes to."""
+    i = cuda.grid(1)
+    if i < places.shape[0]:
+        x = y = 0
+        for step in range(places.shape[1]):
+            places[i, step, 0] = x
+            places[i, step, 1] = y
+            x, y = next_crossing(states, i, x, y)
 
 
 @cuda.jit
@@ -107,18 +124,6 @@ def first_of_block(states, points, counts):
             if x * x + y * y < float32(1):
                 inside += 1
         counts[i] = inside
-
-
-@cuda.jit
-def count_ones(states, draws, counts):
-    """Each thread counts how often a number from 0 to below 1 is 1 all the same."""
-    i = cuda.grid(1)
-    if i < counts.size:
-        ones = 0
-        for _ in range(draws):
-            if xoroshiro128p_uniform_float32(states, i) >= float32(1):
-                ones += 1
-        counts[i] = ones
 
 
 @njit(parallel=True)

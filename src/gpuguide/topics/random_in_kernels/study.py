@@ -142,6 +142,14 @@ walks = Study(
     ),
 )
 
+
+def paths(n_walkers, steps):
+    """Return the way of each walker, as a picture shows it."""
+    places = cp.empty((n_walkers, steps, 2), np.int16)
+    kernels.whole_walk[1, n_walkers](states(n_walkers), places)
+    return places.get()
+
+
 # What states cost -------------------------------------------------------------------------------------------
 
 
