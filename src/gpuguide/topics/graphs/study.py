@@ -17,7 +17,7 @@ from gpuguide.measure import (
     whole_numbers,
 )
 from gpuguide.topics.graphs import kernels
-from gpuguide.topics.graphs.kernels import cpu_steps, jacobi_step
+from gpuguide.topics.graphs.kernels import cpu_steps, decide_source, jacobi_step
 
 STEPS = 1000
 WEIGHT = np.float32(1 / 33)
@@ -361,6 +361,56 @@ def replayed(steps, noisy, out):
     return until_small(graph.launch, steps, noisy, out)
 
 
+@cache
+def deciders():
+    """Compile the two kernels that end a round of a graph that decides by itself."""
+    module = cp.RawModule(code=decide_source)
+    return module.get_function("largest_change"), module.get_function("decide")
+
+
+def record_loop(noisy, spare, out):
+    """Record rounds of steps in a loop that the GPU ends by itself; return the graph and its arrays."""
+    package, _ = core()
+    largest_change, decide = deciders()
+    change, rounds = cp.zeros(1, np.uint32), cp.zeros(1, np.int32)
+    blocks = require_gpu().sm_count
+
+    builder = package.Device().create_stream().create_graph_builder().begin_building()
+    again = builder.create_condition(default_value=1)
+    body = builder.while_loop(again).begin_building()
+    with cp.cuda.ExternalStream(int(body.stream.handle)), cuda.defer_cleanup():
+        record(launch_numba, noisy, out, spare, out, ROUND)
+        pair = cp.asarray(spare), cp.asarray(out)
+        largest_change((blocks,), (BLOCK,), (*pair, change, np.int32(out.size)))
+        limits = ENOUGH, rounds, np.int32(MOST // ROUND)
+        decide((1,), (1,), (np.uint64(int(again.handle)), change, *limits))
+    body.end_building()
+    return builder.end_building().complete(), rounds, change  # a graph does not keep its arrays
+
+
+def own_decision(noisy, out):
+    """Launch one graph, whose last kernel decides after each round whether there is another one."""
+    key = "decides", cp.asarray(noisy).data.ptr
+    graphs = vars(out).setdefault("graphs", {})
+    if key not in graphs:
+        launch_numba(noisy, noisy, out)  # compiled before anything is recorded
+        graphs[key] = record_loop(noisy, room(out.size)[1], out)
+    graph, rounds, _ = graphs[key]
+    cp.copyto(cp.asarray(out), cp.asarray(noisy))
+    rounds.fill(0)
+    graph.launch(core()[0].Stream.from_handle(cp.cuda.get_current_stream().ptr))
+
+
+def why_no_loops():
+    """Say why a graph cannot decide by itself here; empty if it can."""
+    if reason := why_no_core():
+        return reason
+    from cuda.core import graph
+
+    found = hasattr(graph.GraphBuilder, "while_loop")
+    return "" if found else "this version of cuda.core records no loops"
+
+
 until = Study(
     name="until",
     title="Jacobi steps until they change a noisy signal by less than 0.00001, float32",
@@ -371,6 +421,7 @@ until = Study(
         rung(partial(launched, 2), "Numba, look after every second step", name="look_often"),
         rung(partial(launched, ROUND), f"Numba, look after {ROUND} steps", name="look_seldom"),
         rung(partial(replayed, ROUND), f"graph of {ROUND} steps, then look", name="graph"),
+        rung(own_decision, "graph with a loop", missing=why_no_loops),
     ),
     **signals,
 )
