@@ -8,7 +8,7 @@ How do you repeat the same short kernels without launching each of them from Pyt
 # If a loop launches the same short kernels again and again, record one round of it in a CUDA graph and launch
 # that. A thousand steps of a solver on a hundred thousand numbers take
 # :measured:`thousand[views, 10**5].time` when Numba launches each of them,
-# :measured:`thousand[elementwise, 10**5].time` by one call of CuPy's per step, and
+# :measured:`thousand[elementwise, 10**5].time` with one call of CuPy's per step, and
 # :measured:`thousand[graph_of_1000, 10**5].time` as a graph. On ten million numbers a graph gains next to
 # nothing, for there the kernels take longer than their launches.
 #
@@ -18,7 +18,7 @@ How do you repeat the same short kernels without launching each of them from Pyt
 #
 #    from gpuguide.charts.shapes import plot_bars
 #
-#    names = ["cupy", "cupy_arrays", "views", "elementwise", "raw", "graph_of_1000"]
+#    names = ["cupy_arrays", "cupy", "views", "elementwise", "graph_of_1000"]
 #    plot_bars(results, names, at=10**5)
 #
 # .. headline:: What the steps do: they smooth a noisy signal
@@ -213,9 +213,23 @@ with stream:
 print(f"{steps} steps, the last of which changes {change:.1g}")
 
 # %%
-# This takes :measured:`until[graph, 10**5].time`. With single launches and a look after every second step it
-# takes :measured:`until[look_often, 10**5].time`, and with single launches and a look after every fifty
-# :measured:`until[look_seldom, 10**5].time`: to look seldom is worth about as much as the graph.
+# This takes :measured:`until[graph, 10**5].time`. With single launches and a look once per fifty steps it
+# takes :measured:`until[look_seldom, 10**5].time`, and with a look after every second step
+# :measured:`until[look_often, 10**5].time`.
+#
+# .. dropdown:: A graph that decides by itself
+#
+#    A graph can hold a loop, whose last kernel tells the GPU whether to go round again. CuPy cannot record
+#    that, but ``cuda.core`` can, a package that comes with numba-cuda. Python then looks once, at the end. It
+#    takes :measured:`until[own_decision, 10**5].time`, so there is little left to gain.
+#
+# .. kernel:: gpuguide.topics.graphs.study
+#    :names: record_loop
+#    :fold: The loop, recorded by cuda.core
+#
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: decide_source
+#    :fold: Its last two kernels, in CUDA C++
 
 # %%
 # All steps in one launch
@@ -234,25 +248,27 @@ all_steps[blocks_at_once, 256](noisy_view, spare_view, smooth_view, 1000)
 print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
+# This takes :measured:`thousand[all_steps, 10**5].time`, longer than the graph: from one kernel of a graph to
+# the next the GPU needs less time than all blocks need at ``grid.sync()``.
+
+# %%
 # What cannot be recorded
 # -----------------------
 #
-# Nothing that needs an answer from the GPU, no new memory, no other stream. Each of these raises an error
-# inside of the capture, which is lost with it:
+# Nothing that waits for the GPU, copies from or to an array of NumPy's, or calls cuBLAS through CuPy.
+# These raise an error, and some of them spoil the capture:
 
 import textwrap
 
-x, y = cp.ones(1000, cp.float32), cp.ones(1000, cp.float32)
-x_view = cuda.as_cuda_array(x)
-out = cp.empty_like(x)
+x, matrix = cp.ones(1000, cp.float32), cp.ones((30, 30), cp.float32)
+x.sum(), matrix @ matrix  # compiled and loaded
 
 for code in (
     "float(x.sum())",
-    "x.get()",
-    "stream.synchronize()",
-    "cp.empty(2**28)",
     "cp.asarray(np.ones(1000))",
-    "jacobi_step[4, 256](x_view, x_view, x_view)",
+    "matrix @ matrix",
+    "own.synchronize()",
+    "cuda.as_cuda_array(x)",
 ):
     own = cp.cuda.Stream(non_blocking=True)
     with own:
@@ -265,19 +281,27 @@ for code in (
         try:
             own.end_capture()
         except Exception:
-            words += " (and the capture is lost)"
+            words += " The capture is spoilt."
     print(code, *textwrap.wrap(words, 76), sep="\n    ")
 
 # %%
-# What goes wrong: memory that the graph still uses
-# -------------------------------------------------
+# D2H means from the device to the host. Take such lines out of the round, or copy beforehand into an array
+# that the graph reads. A matrix product of your own kernels can be recorded.
+
+# %%
+# What goes wrong without an error: memory that is used again
+# ------------------------------------------------------------
 #
-# A graph keeps addresses, and CuPy does not know. Here the sum and the product are temporary arrays. Once the
-# line is recorded they are free, and CuPy hands their memory to the next array; each launch of the graph
-# writes into it.
+# A graph keeps addresses, and CuPy does not know. In the next line, ``x + 1`` and ``x + 2`` are temporary
+# arrays. Once the line is recorded they are free, and CuPy hands their memory to the next array; each launch
+# of the graph writes into it.
+
+# wrong: the graph writes into memory that belongs to another array by then
+x, y = cp.arange(5, dtype=cp.float32), cp.empty(5, cp.float32)
+cp.cuda.Device().synchronize()
 
 with stream:
-    x, y = cp.arange(5, dtype=cp.float32), cp.empty(5, cp.float32)
+    y[:] = (x + 1) * (x + 2)
     stream.begin_capture()
     y[:] = (x + 1) * (x + 2)
     graph = stream.end_capture()
@@ -288,11 +312,67 @@ with stream:
     print("zeros:", zeros)
 
 # %%
-# The cure is to keep every array that a graph works on: write ``cp.add(x, 1, out=first)`` into arrays that
-# have a name, and keep the names as long as the graph. The same holds for Python's numbers and names. A graph
-# has the values that they had when it was recorded: what changes from launch to launch belongs into an array.
+# Therefore, give each array that a graph works on a name, write into it with ``out=``, and keep it as long as
+# the graph. The same trap catches ``x = 2 * x``: each launch reads the old array, so that two launches do not
+# double twice.
+
+# %%
+# What else goes wrong: another stream, frozen numbers
+# ----------------------------------------------------
 #
-# .. headline:: With many numbers per step, all ways take the same time
+# A launch by Numba that does not name the stream is not recorded. It runs at once, and never again:
+
+# wrong: a launch that is not in the stream
+
+
+@cuda.jit
+def add_one(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+x = cp.zeros(5, cp.float32)
+x_view = cuda.as_cuda_array(x)
+with stream:
+    stream.begin_capture()
+    add_one[1, 32](x_view)
+    graph = stream.end_capture()
+    graph.launch()
+    graph.launch()
+    stream.synchronize()
+print("after two launches of the graph:", x)
+
+# %%
+# And a graph has the numbers of Python that were there when it was recorded. What a random generator counts
+# is among them, so that each launch draws the same:
+
+# wrong: the graph draws the same numbers each time
+rng, drawn = cp.random.default_rng(1), cp.empty(3, cp.float32)
+cp.cuda.Device().synchronize()
+with stream:
+    drawn[:] = rng.random(3, dtype=cp.float32)
+    stream.begin_capture()
+    drawn[:] = rng.random(3, dtype=cp.float32)
+    graph = stream.end_capture()
+    for _ in range(2):
+        graph.launch()
+        print(drawn)
+
+# %%
+# Draw them outside of the graph, into an array that it reads. Keep whatever changes from launch to launch in
+# an array, too.
+
+# %%
+# When launches cost nothing
+# --------------------------
+#
+# With ten million numbers, the graph takes :measured:`thousand[graph_of_1000, 10**7].time`, and single
+# launches :measured:`thousand[views, 10**7].time`: while the GPU works on a step, Python launches the next.
+# With ten thousand numbers, compiled loops on one thread of the CPU take
+# :measured:`thousand[cpu_loop, 10**4].time`, and the graph :measured:`thousand[graph_of_1000, 10**4].time`.
+#
+# .. headline:: The more numbers per step, the less a graph gains
 
 # draw
 ax = gg.plot_time(results, variants=["cpu_loop", "cupy", "views", "raw", "graph_of_1000"])
@@ -300,17 +380,37 @@ ax = gg.plot_time(results, variants=["cpu_loop", "cupy", "views", "raw", "graph_
 # %%
 
 # draw
-n = 10**5
-gg.claim(results, "graph_of_1000", faster_than="elementwise", at=n, by=4)
-gg.claim(results, "graph_of_1000", faster_than="views", at=n, by=6)
-gg.claim(results, "graph_of_cupy", faster_than="cupy", at=n, by=3)
-gg.claim(until, "graph", faster_than="look_often", at=n, by=4)
-per_kernel = results.time("kernels_alone", n).value / 1000
+gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**4, by=3.5)
+gg.claim(results, "graph_of_1000", faster_than="cupy_arrays", at=10**4, by=15)
+gg.claim(results, "graph_of_1000", faster_than="views", at=10**5, by=7)
+gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.3)
+gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**5, by=3)
+gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=5)
+gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.4)
+per_kernel = results.time("kernels_alone", 10**5).value / 1000
 _ = gg.fact(
     "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"
 )
 
 # %%
+# .. dropdown:: All ways to launch the thousand steps
+#
+#    .. csv-table:: On a hundred thousand numbers
+#       :header: way | time
+#       :delim: |
+#
+#       Numba, CuPy arrays|:measured:`thousand[cupy_arrays, 10**5].time`
+#       CuPy, four calls per step|:measured:`thousand[cupy, 10**5].time`
+#       Numba, views made once|:measured:`thousand[views, 10**5].time`
+#       CuPy, an ElementwiseKernel per step|:measured:`thousand[elementwise, 10**5].time`
+#       CuPy, a RawKernel per step|:measured:`thousand[raw, 10**5].time`
+#       ``cuda.core``, the same kernel in CUDA C++|:measured:`thousand[cuda_core, 10**5].time`
+#       one launch with ``grid.sync()``|:measured:`thousand[all_steps, 10**5].time`
+#       a graph|:measured:`thousand[graph_of_1000, 10**5].time`
+#
+#    ``cuda.core`` launches kernels, and records graphs of its own. It takes addresses, so that you have to
+#    keep the arrays yourself.
+#
 # .. kernel:: gpuguide.topics.graphs.study
 #    :names: between_two, launch_numba, four_calls, one_call, launch_raw, cuda_core, kept_graph, replay
 #    :fold: The launches as they are timed
