@@ -112,18 +112,32 @@ def whole_walk(states, places):
 
 
 @cuda.jit
-def first_of_block(states, points, counts):
-    """Wrong: threads of different blocks take the same states."""
+def same_in_blocks(seed, points, counts):
+    """Wrong: a thread's place in its block is the same in all blocks."""
     i = cuda.grid(1)
     if i < counts.size:
-        own = cuda.threadIdx.x
         inside = 0
-        for _ in range(points):
-            x = xoroshiro128p_uniform_float32(states, own)
-            y = xoroshiro128p_uniform_float32(states, own)
+        for pair in range(points // 2):
+            a, b, c, d = philox(pair, cuda.threadIdx.x, seed)
+            x, y = unit(a), unit(b)
+            if x * x + y * y < float32(1):
+                inside += 1
+            x, y = unit(c), unit(d)
             if x * x + y * y < float32(1):
                 inside += 1
         counts[i] = inside
+
+
+@cuda.jit
+def count_ones(states, draws, counts):
+    """Each thread counts how often a number from 0 to below 1 is 1 all the same."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        ones = 0
+        for _ in range(draws):
+            if xoroshiro128p_uniform_float32(states, i) == 1:
+                ones += 1
+        counts[i] = ones
 
 
 @njit(parallel=True)
