@@ -6,18 +6,18 @@ How does each thread get random numbers of its own, and what do they cost?
 """
 # %%
 # If only one kernel uses the random numbers, make them in that kernel, and they never go through memory. Four
-# thousand million random points take :measured:`points[own_state, 2**32].time` in a kernel, and
-# :measured:`points[cupy, 2**32].time` with ``cp.random``. Make few states and let each thread draw many
-# numbers: the CPU needs :measured:`states_2_18` to make 262 144 states. A generator that computes its numbers
-# from a counter has no states at all.
+# thousand million random points take :measured:`points[one_draw, 2**32].time` in a kernel that makes them
+# itself. They take :measured:`points[cupy_reduced, 2**32].time` if ``cp.random`` makes them and a kernel
+# counts them, and :measured:`points[cupy, 2**32].time` with ``cp.random`` and array arithmetic. Make few
+# states and let each thread draw many numbers, or compute numbers from a counter, which takes no states.
 #
-# .. headline:: Random points: a kernel that makes its own numbers, and calls of CuPy
+# .. headline:: Random points: in a kernel that makes its own numbers, and with CuPy
 #
 # .. drawn:: random_in_kernels
 #
 #    from gpuguide.charts.shapes import plot_bars
 #
-#    plot_bars(results, ["cupy", "own_state", "no_state"], at=2**32)
+#    plot_bars(results, ["cupy", "cupy_reduced", "own_state", "one_draw", "no_state"], at=2**32)
 #
 # .. headline:: Eight random walks of a thousand steps
 #
@@ -268,13 +268,13 @@ _ = gg.claim(results, "own_state", faster_than="cpu_threads", at=2**28, by=10)
 # deprecated, and refers to the
 # `device functions of cuRAND in nvmath-python
 # <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In its version 0.6.0, the
-# states are made in a loop of plain Python, which takes long for many. A generator such as the Philox above
-# needs neither, for it is ordinary arithmetic.
+# states are made in a loop of plain Python. A generator such as the Philox above needs neither, for it is
+# ordinary arithmetic.
 #
 # .. headline:: What is never stored takes the least time
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.study
-#    :names: cupy, cupy_steps, states_anew
+#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps, states_anew
 #    :fold: The calls as they were timed
 
 # draw

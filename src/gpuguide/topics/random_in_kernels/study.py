@@ -56,15 +56,32 @@ def generator():
     return cp.random.default_rng(SEED)
 
 
-def cupy(n_threads, points):
-    """Draw the coordinates in pieces that fit into memory, and count."""
-    n, inside = n_threads * points, cp.zeros(1, np.int64)
+def drawn(n, count):
+    """Draw the coordinates of n points with CuPy, in pieces that fit into memory, and count in each."""
+    inside = cp.zeros(1, np.int64)
     for start in range(0, n, PIECE):
         m = min(PIECE, n - start)
         x = generator().random(m, dtype=np.float32)
         y = generator().random(m, dtype=np.float32)
-        inside += cp.count_nonzero(x * x + y * y < 1)
+        inside += count(x, y)
     return inside
+
+
+def cupy(n_threads, points):
+    """Draw with CuPy, and count by calls on whole arrays."""
+    return drawn(n_threads * points, lambda x, y: cp.count_nonzero(x * x + y * y < 1))
+
+
+def cupy_reduced(n_threads, points):
+    """Draw with CuPy, and count in one kernel, a ReductionKernel."""
+    return drawn(n_threads * points, count_inside())
+
+
+@cache
+def count_inside():
+    """Describe how points are counted in one pass."""
+    inputs, inside = "float32 x, float32 y", "x * x + y * y < 1.0f"
+    return cp.ReductionKernel(inputs, "int64 n", inside, "a + b", "n = a", "0", "count_inside")
 
 
 def cpu_threads(n_threads, points, counts):
@@ -74,6 +91,8 @@ def cpu_threads(n_threads, points, counts):
 
 # In the simulator, NumPy warns of numbers that overflow, as those of Numba's generator are to.
 of_numba = {"arguments": with_states, "simulatable": False}
+# Of CuPy's ways, the result is the sum of all.
+one_count = {"allocates": True, "output": lambda n, dtype: ((1,), np.int64)}
 
 points = Study(
     name="points",
@@ -88,12 +107,8 @@ points = Study(
     baseline="cupy",
     variants=(
         cpu(cpu_threads, "CPU, all threads", "all", up_to=2**28),
-        gpu(
-            cupy,
-            "cp.random, in pieces",
-            allocates=True,
-            output=lambda n, dtype: ((1,), np.int64),
-        ),
+        gpu(cupy, "cp.random, arrays", **one_count),
+        gpu(cupy_reduced, "cp.random, ReductionKernel", **one_count),
         kernel(kernels.own_state, "a state per thread", grid, **of_numba),
         kernel(kernels.one_draw, "one number per point", grid, **of_numba),
         kernel(kernels.no_state, "Philox, no state", grid, arguments=with_seed),
