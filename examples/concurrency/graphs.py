@@ -281,7 +281,7 @@ for code in (
         try:
             own.end_capture()
         except Exception:
-            words += " The capture is spoilt."
+            words += ". The capture is spoilt."
     print(code, *textwrap.wrap(words, 76), sep="\n    ")
 
 # %%
@@ -332,16 +332,16 @@ def add_one(x):
         x[i] += 1
 
 
-x = cp.zeros(5, cp.float32)
+x = cp.zeros(65_536, cp.float32)
 x_view = cuda.as_cuda_array(x)
 with stream:
     stream.begin_capture()
-    add_one[1, 32](x_view)
+    add_one[256, 256](x_view)
     graph = stream.end_capture()
     graph.launch()
     graph.launch()
     stream.synchronize()
-print("after two launches of the graph:", x)
+print("after two launches of the graph:", x[:5])
 
 # %%
 # And a graph has the numbers of Python that were there when it was recorded. What a random generator counts

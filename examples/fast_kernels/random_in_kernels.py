@@ -175,12 +175,13 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 
 @cuda.jit
 def first_numbers(out):
-    out[0], out[1], out[2], out[3] = philox(0, 0, 0)
+    i = cuda.grid(1)
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = philox(0, i, 0)
 
 
-out = cp.empty(4, cp.uint32)
-first_numbers[1, 1](out)
-print("its first numbers:", *(f"{int(number):08x}" for number in out))
+out = cp.empty((n_threads, 4), cp.uint32)
+first_numbers[n_threads // 256, 256](out)
+print("of thread 0:", *(f"{int(number):08x}" for number in out[0]))
 
 # %%
 # These are the first test values that the authors of Philox

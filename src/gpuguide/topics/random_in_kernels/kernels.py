@@ -59,7 +59,7 @@ def philox(count, thread, seed):
 
 @cuda.jit
 def no_state(seed, points, counts):
-    """Each thread computes its points from the seed, from its index and from a counter."""
+    """Each thread computes its points, two by two, from the seed, its index and a counter."""
     i = cuda.grid(1)
     if i < counts.size:
         inside = 0
