@@ -217,11 +217,16 @@ print(f"{steps} steps, the last of which changes {change:.1g}")
 # takes :measured:`until[look_seldom, 10**5].time`, and with a look after every second step
 # :measured:`until[look_often, 10**5].time`.
 #
+# .. try-it::
+#
+#    Ask for ``change >= 1e-6``. Now only the limit of 5000 steps ends the loop. In ``float32``, the steps end
+#    up swinging between two results that differ by 3.5e-6, so always set a limit.
+#
 # .. dropdown:: A graph that decides by itself
 #
-#    A graph can hold a loop, whose last kernel tells the GPU whether to go round again. CuPy cannot record
-#    that, but ``cuda.core`` can, a package that comes with numba-cuda. Python then looks once, at the end. It
-#    takes :measured:`until[own_decision, 10**5].time`, so there is little left to gain.
+#    A graph can hold a loop, whose last kernel tells the GPU whether to go round again. CuPy 14 cannot record
+#    that, but ``cuda.core`` can, a package that comes with numba-cuda. Python then looks once, at the end.
+#    This takes :measured:`until[own_decision, 10**5].time`, so there is little left to gain.
 #
 # .. kernel:: gpuguide.topics.graphs.study
 #    :names: record_loop
@@ -248,8 +253,9 @@ all_steps[blocks_at_once, 256](noisy_view, spare_view, smooth_view, 1000)
 print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
-# This takes :measured:`thousand[all_steps, 10**5].time`, longer than the graph: from one kernel of a graph to
-# the next the GPU needs less time than all blocks need at ``grid.sync()``.
+# This takes :measured:`thousand[all_steps, 10**5].time`, longer than the graph. We think that the GPU goes
+# from one kernel of a graph to the next sooner than all blocks have met at ``grid.sync()``.
+# :evidence:`opinion`
 
 # %%
 # What cannot be recorded

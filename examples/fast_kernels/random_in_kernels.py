@@ -84,7 +84,7 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 #
 # The name says which generator it is: xoroshiro128+, with 128 bits of state. There are also
 # ``xoroshiro128p_uniform_float64``, and ``xoroshiro128p_normal_float32`` and ``_float64`` for the normal
-# distribution.
+# distribution, which draw twice for each number.
 
 # %%
 
@@ -163,8 +163,8 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 #
 # A *counter-based* generator scrambles a counter so thoroughly that the results look random. Number 7 of
 # thread 12 follows from the seed, from 12 and from 7, and needs no number before it. There is nothing to
-# create, to keep or to copy, and a result does not depend on how many threads there are. Philox is one,
-# which CuPy's generators offer as well.
+# create, to keep or to copy. If you count elements instead of threads, the result does not even depend on the
+# grid. Philox is such a generator; CuPy has it, too.
 #
 # .. rung:: no_state
 #    :beside:
@@ -271,21 +271,31 @@ _ = gg.claim(results, "own_state", faster_than="cpu_threads", at=2**28, by=10)
 # <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In its version 0.6.0, the
 # states are made in a loop of plain Python. A generator such as the Philox above needs neither, for it is
 # ordinary arithmetic.
+
+# %%
+# All ways and sizes
+# ------------------
 #
 # .. headline:: What is never stored takes the least time
-#
-# .. kernel:: gpuguide.topics.random_in_kernels.study
-#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps, states_anew
-#    :fold: The calls as they were timed
 
 # draw
 gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
 
 # %%
+# .. kernel:: gpuguide.topics.random_in_kernels.study
+#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps, states_anew
+#    :fold: The calls as they were timed
+#
+# .. kernel:: gpuguide.topics.random_in_kernels.kernels
+#    :names: cpu_threads
+#    :fold: The loop on all threads of the CPU
+
+# %%
 # .. remember::
 #
 #    - Make random numbers in the kernel that uses them, if no other does.
-#    - Make one state per thread, once, from one seed, and let each thread draw many numbers.
+#    - Make one state per thread, once, and let each thread draw many numbers: for a million states, the CPU
+#      needs :measured:`states_2_20`.
 #    - Use a counter-based generator if states cost too much, or if the result must not depend on the grid.
 
 # %%
@@ -308,5 +318,5 @@ _ = thumbnail.bars(times, "time of random points")
 # Next
 # ----
 #
-# Next: :doc:`Keep running results in registers </gallery/fast_kernels/registers>`. See also:
+# Next: :doc:`Registers: use a local variable </gallery/fast_kernels/registers>`. See also:
 # :doc:`Random numbers: take default_rng </gallery/cupy/random_numbers>`, where CuPy makes the numbers.
