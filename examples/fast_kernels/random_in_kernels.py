@@ -58,7 +58,7 @@ from numba.cuda.random import (
 
 @cuda.jit
 def own_state(states, points, counts):
-    """Each thread throws points into a square, and counts those within a quarter of a circle."""
+    """Each thread throws points, and counts those within a quarter of a circle."""
     i = cuda.grid(1)
     if i < counts.size:
         inside = 0

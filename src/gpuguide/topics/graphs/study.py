@@ -1,6 +1,7 @@
 """A thousand Jacobi steps: launched one by one, as a graph, in one launch; and until they have converged."""
 
 from functools import cache, partial
+from importlib import import_module
 
 import numpy as np
 from numba import cuda, njit, prange
@@ -113,8 +114,7 @@ def views(noisy, out):
 @cache
 def core():
     """Compile the kernel in CUDA C++ by cuda.core, and import the package."""
-    from cuda import core as package
-
+    package = import_module("cuda.core")
     package.Device().set_current()
     options = package.ProgramOptions(arch=f"sm_{package.Device().arch}")
     program = package.Program(kernels.jacobi_source, "c++", options)
@@ -124,7 +124,7 @@ def core():
 def why_no_core():
     """Say why cuda.core is not there; empty if it is."""
     try:
-        from cuda import core  # noqa: F401
+        import_module("cuda.core")
     except ImportError as error:
         return f"cuda.core is not installed: {error}"
     return ""
@@ -413,10 +413,8 @@ def why_no_loops():
     """Say why a graph cannot decide by itself here; empty if it can."""
     if reason := why_no_core():
         return reason
-    from cuda.core import graph
-
-    found = hasattr(graph.GraphBuilder, "while_loop")
-    return "" if found else "this version of cuda.core records no loops"
+    has_loops = hasattr(import_module("cuda.core.graph").GraphBuilder, "while_loop")
+    return "" if has_loops else "this version of cuda.core records no loops"
 
 
 until = Study(
