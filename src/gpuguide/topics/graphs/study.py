@@ -381,14 +381,14 @@ def record_loop(noisy, spare, out):
     package, _ = core()
     largest_change, decide = deciders()
     change, rounds = cp.zeros(1, np.uint32), cp.zeros(1, np.int32)
-    blocks = require_gpu().sm_count
+    pair, blocks = (cp.asarray(spare), cp.asarray(out)), require_gpu().sm_count
 
-    builder = package.Device().create_stream().create_graph_builder().begin_building()
+    stream = package.Device().create_stream()
+    builder = stream.create_graph_builder().begin_building()
     again = builder.create_condition(default_value=1)
     body = builder.while_loop(again).begin_building()
     with cp.cuda.ExternalStream(int(body.stream.handle)), cuda.defer_cleanup():
         record(launch_numba, noisy, out, spare, out, ROUND)
-        pair = cp.asarray(spare), cp.asarray(out)
         largest_change((blocks,), (BLOCK,), (*pair, change, np.int32(out.size)))
         limits = ENOUGH, rounds, np.int32(MOST // ROUND)
         decide((1,), (1,), (np.uint64(int(again.handle)), change, *limits))
