@@ -206,6 +206,15 @@ _REDUCED = {
     "one_block[1": _ADDED_UP,
     "blocks_of_a_row =": "assert (out.get() == a.get().sum(axis=1)).all()",
 }
+_SMOOTHED = """
+assert (smooth.get() == expected).all()
+smooth[:], spare[:] = noisy, noisy
+"""
+_THROWN = """
+assert abs(4 * int(counts.sum()) / (n_threads * points) - np.pi) < 10 / (n_threads * points) ** 0.5
+counts[:] = 0
+"""
+_WALKED = "assert 700 < float(squares.mean()) < 1400"
 _RUNNING = """
 assert (out.get() == np.cumsum(x.get())).all()
 out[:] = -1
@@ -296,6 +305,14 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "several_hosts": OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
     "convolution": OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
     "convolution_ladder": OtherSizes({"600, 800": "701, 513"}, _LADDER),
+    "graphs": OtherSizes(
+        {"100_000": "70_001"},
+        _each(_SMOOTHED, "views", "graph_of_50", "graph_of_cupy", "all_steps"),
+    ),
+    "random_in_kernels": OtherSizes(
+        {"65_536, 1000": "512, 1001"},
+        {**_each(_THROWN, "own_state", "one_draw", "no_state"), "walk": _WALKED},
+    ),
     "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
     "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),
     "fusion": OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
@@ -365,6 +382,8 @@ OTHER_SIZES: dict[str, OtherSizes] = {
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
     "convolution": "the simulator has no cupyx.scipy",
+    "graphs": "the simulator has no graphs",
+    "random_in_kernels": "in the simulator, NumPy warns of what overflows in Numba's generator",
     "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",
