@@ -1,0 +1,136 @@
+"""The softmax of each row of a matrix, by every tool: arrays, one kernel in five languages, libraries."""
+
+import numpy as np
+
+from gpuguide.machine.backends import raw_kernel
+from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel, per_element, uniform
+from gpuguide.measure.reference import Tolerance
+from gpuguide.topics.grids_2d_3d.study import matrix_shape
+from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch
+from gpuguide.topics.which_tool import arrays, kernels, kernels_cpu, rivals
+
+BLOCK = kernels.BLOCK
+EDGE = 8192
+
+
+def numpy(x):
+    """Call functions of NumPy on one thread."""
+    return arrays.whole_arrays(np, x) if x.size else np.empty_like(x)
+
+
+def cupy(x):
+    """Call the same functions of CuPy."""
+    return arrays.whole_arrays(cp, x)
+
+
+def cupyx_jit(x, out):
+    """Launch a kernel that cupyx.jit translates."""
+    rows, cols = x.shape
+    rivals.jit_kernel()((rows,), (BLOCK,), (x, out, cols))
+
+
+def cuda_compute(x, out):
+    """Call the algorithms of cuda.compute."""
+    rivals.compute().softmax(x, out)
+
+
+def jax(x):
+    """Hand Numba's array to JAX, and take its result back."""
+    shares = rivals.jax_softmax()(jax_numpy().from_dlpack(cp.asarray(x)))
+    return cp.from_dlpack(shares)
+
+
+def a_block_for_each_row(n):
+    """Return the launch: as many blocks as rows."""
+    return matrix_shape(n)[0], BLOCK
+
+
+def with_columns(x, out):
+    """Return the arguments of the kernel in CUDA C++."""
+    return x, out, np.int32(x.shape[1])
+
+
+def matrix(n, dtype, rng, exact):
+    """Draw a matrix; for the exact check, powers of e that are 0 or 1, and as many ones as a power of two."""
+    rows, cols = matrix_shape(n)
+    if not exact:
+        return (uniform(rng, n, dtype).reshape(rows, cols) * dtype.type(8),)
+    row = np.arange(rows, dtype=np.int32)[:, None]
+    ones = 2 ** (row % max(cols.bit_length(), 1))
+    places = (rng.permutation(cols).astype(np.int32) + row) % max(cols, 1)
+    return (np.where(places < ones, 0, -1000).astype(dtype) + row.astype(dtype) % 9,)
+
+
+def shares(x):
+    """Compute in float64: subtract the largest of each row, raise, and divide by the sum."""
+    if not x.size:
+        return x
+    raised = np.subtract(x, np.max(x, axis=1)[:, None])
+    np.exp(raised, out=raised)
+    raised /= np.add.reduce(raised, axis=1)[:, None]
+    return raised
+
+
+def other(make_ready, label, name, **options):
+    """Return a variant whose launch another library makes ready."""
+    options |= {"arrays": "cupy", "simulatable": False, "name": name}
+    call = rivals.Configured(make_ready)
+    return kernel(call, label, a_block_for_each_row, **options)
+
+
+softmax = Study(
+    name="softmax",
+    title="The softmax of each row",
+    # The first is 781 by 1823, the second 8192 by 8192.
+    sizes=(1823 * 781, EDGE**2),
+    inputs=matrix,
+    input_note="uniform random numbers from 0 to 8; for the exact check, powers of e that are 0 or 1",
+    reference=shares,
+    # The error of a power grows with its exponent.
+    tolerance=Tolerance(c=32, scale=shares),
+    traffic=per_element(reads=1, writes=1),
+    small=(0, 1, 5 * 7, 2 * 1103),
+    baseline="cupy",
+    variants=(
+        cpu(numpy, "NumPy, one thread", allocates=True),
+        cpu(kernels_cpu.cpu_threads, "CPU, all threads", "all"),
+        gpu(cupy, "CuPy", allocates=True),
+        gpu(arrays.fused, "cp.fuse", allocates=True),
+        gpu(arrays.own_elementwise, "ReductionKernel, ElementwiseKernel"),
+        gpu(cupyx_jit, "cupyx.jit"),
+        kernel(kernels.numba_kernel, "Numba", a_block_for_each_row, simulatable=False),
+        other(
+            rivals.ready_successor,
+            "numba-cuda-mlir",
+            "numba_cuda_mlir",
+            arguments=rivals.views_of_successor,
+            missing=rivals.missing_successor,
+            note="The same kernel, compiled by Numba's successor.",
+        ),
+        kernel(
+            raw_kernel(kernels.raw_source, "softmax"),
+            "RawKernel, CUDA C++",
+            a_block_for_each_row,
+            arguments=with_columns,
+            name="raw",
+        ),
+        gpu(cuda_compute, "cuda.compute", missing=rivals.missing_compute, batchable=False),
+        other(
+            rivals.ready_triton,
+            "Triton",
+            "triton",
+            arguments=rivals.tensors,
+            missing=rivals.missing_triton,
+            note="A program for each row.",
+        ),
+        other(
+            rivals.ready_torch,
+            "PyTorch",
+            "torch",
+            arguments=rivals.tensors,
+            missing=missing_torch,
+            note="torch.softmax(x, 1, out=out).",
+        ),
+        end_to_end(jax, "JAX", arrays="numba", allocates=True, missing=missing_jax),
+    ),
+)
