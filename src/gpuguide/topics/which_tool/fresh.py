@@ -33,7 +33,7 @@ IMPORTS = {
     "cupyx_jit": rivals.jit_kernel,
     "numba_cuda_mlir": rivals.successor,
     "cuda_compute": rivals.compute,
-    "triton": triton_with_context,
+    "triton_kernel": triton_with_context,
     "torch": torch_with_context,
     "jax": rivals.jax_softmax,
 }

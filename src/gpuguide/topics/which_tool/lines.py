@@ -16,7 +16,7 @@ PARTS = {
     ),
     "raw": ("kernels:raw_source",),
     "cuda_compute": ("in_compute:softmax",),
-    "triton": ("in_triton:triton_kernel",),
+    "triton_kernel": ("in_triton:triton_kernel",),
 }
 ONE_LINE = ("torch", "jax")
 

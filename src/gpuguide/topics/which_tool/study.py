@@ -71,6 +71,14 @@ def shares(x):
     return raised
 
 
+def passes(times):
+    """Declare how often a call reads or writes the whole matrix."""
+    return {"work": {"passes": lambda n: times}}
+
+
+once = passes(2)  # a kernel reads it once, and writes the shares
+
+
 def other(make_ready, label, name, **options):
     """Return a variant whose launch another library makes ready."""
     options |= {"arrays": "cupy", "simulatable": False, "name": name}
@@ -94,11 +102,14 @@ softmax = Study(
     variants=(
         cpu(numpy, "NumPy, one thread", allocates=True),
         cpu(kernels_cpu.cpu_threads, "CPU, all threads", "all"),
-        gpu(cupy, "CuPy", allocates=True),
-        gpu(arrays.fused, "cp.fuse", allocates=True),
-        gpu(arrays.own_elementwise, "ReductionKernel, ElementwiseKernel"),
-        gpu(cupyx_jit, "cupyx.jit"),
-        kernel(kernels.numba_kernel, "Numba", a_block_for_each_row, simulatable=False),
+        # The largest, the difference, its powers, their sum, and the quotient.
+        gpu(cupy, "CuPy", allocates=True, **passes(1 + 2 + 2 + 1 + 2)),
+        # The largest, the powers of the difference, their sum, and the quotient.
+        gpu(arrays.fused, "cp.fuse", allocates=True, **passes(1 + 2 + 1 + 2)),
+        # The largest, the sum of the powers, and the shares.
+        gpu(arrays.own_elementwise, "ReductionKernel, ElementwiseKernel", **passes(1 + 1 + 2)),
+        gpu(cupyx_jit, "cupyx.jit", **once),
+        kernel(kernels.numba_kernel, "Numba", a_block_for_each_row, simulatable=False, **once),
         other(
             rivals.ready_successor,
             "numba-cuda-mlir",
@@ -106,6 +117,7 @@ softmax = Study(
             arguments=rivals.views_of_successor,
             missing=rivals.missing_successor,
             note="The same kernel, compiled by Numba's successor.",
+            **once,
         ),
         kernel(
             raw_kernel(kernels.raw_source, "softmax"),
@@ -113,15 +125,23 @@ softmax = Study(
             a_block_for_each_row,
             arguments=with_columns,
             name="raw",
+            **once,
         ),
-        gpu(cuda_compute, "cuda.compute", missing=rivals.missing_compute, batchable=False),
+        gpu(
+            cuda_compute,
+            "cuda.compute",
+            missing=rivals.missing_compute,
+            batchable=False,
+            **passes(1 + 1 + 2),
+        ),
         other(
             rivals.ready_triton,
             "Triton",
-            "triton",
+            "triton_kernel",
             arguments=rivals.tensors,
             missing=rivals.missing_triton,
             note="A program for each row.",
+            **once,
         ),
         other(
             rivals.ready_torch,
