@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 
@@ -29,7 +30,7 @@ def triton_with_context():
 
 
 # What is imported before the clock starts.
-IMPORTS = {
+IMPORTS: dict[str, Callable[[], object]] = {
     "cupyx_jit": rivals.jit_kernel,
     "numba_cuda_mlir": rivals.successor,
     "cuda_compute": rivals.compute,

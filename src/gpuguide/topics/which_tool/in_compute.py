@@ -19,13 +19,13 @@ def softmax(x, out):
     largest, total = cp.empty((2, rows), dtype=cp.float32)
     stream = cp.cuda.get_current_stream()
 
-    def row_of(i: np.int64) -> np.int64:
+    def row_of(i):
         return i // cols
 
-    def power(pair) -> np.float32:
+    def power(pair):
         return np.float32(math.exp(pair[0] - pair[1]))
 
-    def share(power: np.float32, total: np.float32) -> np.float32:
+    def share(power, total):
         return power / total
 
     def of_row(values):

@@ -7,7 +7,6 @@ from numba import cuda, float32, uint32
 BLOCK = 512
 PER_THREAD = 16  # a row has at most 512 * 16 numbers
 WARPS = BLOCK // 32
-ALL_LANES = 0xFFFFFFFF
 LEAST = float32(-math.inf)
 
 
@@ -15,10 +14,10 @@ LEAST = float32(-math.inf)
 def largest_of_block(value, parts):
     """Return the largest value of a block to all of its threads."""
     for distance in (16, 8, 4, 2, 1):
-        value = max(value, cuda.shfl_xor_sync(ALL_LANES, value, distance))
+        value = max(value, cuda.shfl_xor_sync(0xFFFFFFFF, value, distance))
     if cuda.threadIdx.x % 32 == 0:
         parts[cuda.threadIdx.x // 32] = value
-    cuda.syncthreads()
+    cuda.syncthreads()  # the parts of all warps are there
     for warp in range(WARPS):
         value = max(value, parts[warp])
     return value
@@ -28,10 +27,10 @@ def largest_of_block(value, parts):
 def sum_of_block(value, parts):
     """Return the sum over a block to all of its threads."""
     for distance in (16, 8, 4, 2, 1):
-        value += cuda.shfl_xor_sync(ALL_LANES, value, distance)
+        value += cuda.shfl_xor_sync(0xFFFFFFFF, value, distance)
     if cuda.threadIdx.x % 32 == 0:
         parts[cuda.threadIdx.x // 32] = value
-    cuda.syncthreads()
+    cuda.syncthreads()  # the parts of all warps are there
     total = float32(0)
     for warp in range(WARPS):
         total += parts[warp]
@@ -43,7 +42,7 @@ def numba_kernel(x, out):
     """Each block turns one row into shares; each thread keeps 16 numbers of it in registers."""
     numbers = cuda.local.array(PER_THREAD, float32)
     maxima = cuda.shared.array(WARPS, float32)
-    sums = cuda.shared.array(WARPS, float32)
+    sums = cuda.shared.array(WARPS, float32)  # its own, so that no thread waits once more
     row, thread = uint32(cuda.blockIdx.x), uint32(cuda.threadIdx.x)
     cols = uint32(x.shape[1])
     largest = LEAST
@@ -72,7 +71,7 @@ __device__ float largest_of_block(float value) {
     for (int distance = 16; distance; distance /= 2)
         value = fmaxf(value, __shfl_xor_sync(~0u, value, distance));
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
-    __syncthreads();
+    __syncthreads();  // the parts of all warps are there
     for (int warp = 0; warp < WARPS; warp++) value = fmaxf(value, parts[warp]);
     return value;
 }
@@ -82,7 +81,7 @@ __device__ float sum_of_block(float value) {
     for (int distance = 16; distance; distance /= 2)
         value += __shfl_xor_sync(~0u, value, distance);
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
-    __syncthreads();
+    __syncthreads();  // the parts of all warps are there
     float total = 0;
     for (int warp = 0; warp < WARPS; warp++) total += parts[warp];
     return total;

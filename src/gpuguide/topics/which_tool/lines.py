@@ -1,6 +1,6 @@
 """How many lines each tool takes: those that you write, counted in this topic's files."""
 
-import ast
+import re
 from pathlib import Path
 
 # Where the code of each variant is, and of the study's functions that launch it.
@@ -32,17 +32,8 @@ def lines_written():
 
 def _lines(module, name):
     text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
-    node = next(node for node in ast.parse(text).body if _name(node) == name)
-    if isinstance(node, ast.Assign):  # CUDA C++ in a string
-        lines = ast.literal_eval(node.value).splitlines()
-    else:
-        lines = text.splitlines()[: node.end_lineno]
-        if ast.get_docstring(node):
-            del lines[node.body[0].lineno - 1 : node.body[0].end_lineno]
-        del lines[: min(part.lineno for part in (node, *node.decorator_list)) - 1]
-    code = (line.strip() for line in lines)
-    return sum(bool(line) and not line.startswith(("#", "//")) for line in code)
-
-
-def _name(node):
-    return node.targets[0].id if isinstance(node, ast.Assign) else getattr(node, "name", None)
+    function = rf"(?m)(?:^@.*\n)*^def {name}\(.*\n(?:(?: .*)?\n)*"
+    source = rf'(?s){name} = r"""(.*?)"""'  # CUDA C++
+    code = re.search(function, text) or re.search(source, text)
+    lines = (line.strip() for line in code[code.re.groups].splitlines()) if code else ()
+    return sum(bool(line) and not line.startswith(("#", "//", '"""')) for line in lines)

@@ -1,13 +1,16 @@
 """Libraries that are optional here: imported when they are first used, or a reason why they cannot be."""
 
 import atexit
-import importlib.util
+import sys
 import warnings
 from functools import cache, partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+
+import numpy as np
 
 from gpuguide.measure import cp
 from gpuguide.topics.interop.libraries import jax_numpy, missing_torch, pytorch
@@ -24,7 +27,7 @@ def missing(module, package):
 
     def why():
         try:
-            there = importlib.util.find_spec(module) is not None
+            there = find_spec(module) is not None
         except ModuleNotFoundError:  # of the package that it is in
             there = False
         return "" if there else f"{package} is not installed"
@@ -33,7 +36,20 @@ def missing(module, package):
 
 
 missing_successor = missing("numba_cuda_mlir", "numba-cuda-mlir")
-missing_compute = missing("cuda.compute", "cuda-cccl")
+
+
+@cache
+def missing_compute():
+    """Say why cuda.compute cannot be used: its compiler must be of a version that it understands."""
+    if reason := missing("cuda.compute", "cuda-cccl")():
+        return reason
+    x = cp.ones((2, 2), np.float32)
+    try:
+        compute().softmax(x, cp.empty_like(x))
+    except Exception as error:  # of any class: what fails is an operator that it cannot compile
+        first = (str(error).splitlines() or [""])[0]
+        return f"cuda.compute fails: {type(error).__name__}: {first}"
+    return ""
 
 
 def missing_triton():
@@ -48,10 +64,11 @@ def successor():
     atexit.register(rmtree, folder, ignore_errors=True)
     path = Path(folder) / "kernels_of_successor.py"
     path.write_text(text.replace(NUMBA_IMPORT, SUCCESSOR_IMPORT), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, folder)
+    try:
+        return import_module(path.stem)
+    finally:
+        sys.path.remove(folder)
 
 
 @cache
