@@ -91,6 +91,7 @@ import gpuguide as gg
 from gpuguide.topics.which_tool import fresh, study
 from gpuguide.topics.which_tool.kernels import numba_kernel, raw_source
 
+_ = study.odd.check_all()
 results = study.softmax.run()
 for name, seconds in fresh.measure_first_calls().items():
     gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process, after imports")

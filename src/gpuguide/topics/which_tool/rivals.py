@@ -10,8 +10,6 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
-import numpy as np
-
 from gpuguide.measure import cp
 from gpuguide.topics.interop.libraries import jax_numpy, missing_torch, pytorch
 from gpuguide.topics.which_tool import kernels
@@ -36,20 +34,7 @@ def missing(module, package):
 
 
 missing_successor = missing("numba_cuda_mlir", "numba-cuda-mlir")
-
-
-@cache
-def missing_compute():
-    """Say why cuda.compute cannot be used: its compiler must be of a version that it understands."""
-    if reason := missing("cuda.compute", "cuda-cccl")():
-        return reason
-    x = cp.ones((2, 2), np.float32)
-    try:
-        compute().softmax(x, cp.empty_like(x))
-    except Exception as error:  # of any class: what fails is an operator that it cannot compile
-        first = (str(error).splitlines() or [""])[0]
-        return f"cuda.compute fails: {type(error).__name__}: {first}"
-    return ""
+missing_compute = missing("cuda.compute", "cuda-cccl")
 
 
 def missing_triton():
