@@ -241,7 +241,7 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 # CuPy, Triton and, with ``cache=True``, Numba keep compiled kernels on disk, so that most processes do not
 # pay for the first call.
 #
-# .. dropdown:: All twelve ways
+# .. dropdown:: All tools
 #
 #    .. list-table::
 #       :header-rows: 1
