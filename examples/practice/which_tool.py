@@ -23,7 +23,7 @@ Which tool should you take for a computation of your own, and what does each one
 #    names = {
 #        "CuPy, five functions": ("cupy", CUPY),
 #        "cp.fuse": ("fused", CUPY),
-#        "CuPy's own kernels": ("own_elementwise", CUPY),
+#        "with ReductionKernel": ("own_elementwise", CUPY),
 #        "cuda.compute": ("cuda_compute", LIBRARY),
 #        "cupyx.jit": ("cupyx_jit", KERNEL),
 #        "Numba": ("numba_kernel", KERNEL),
