@@ -349,6 +349,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
     "convolution": "the simulator has no cupyx.scipy",
+    "image": "the simulator has no cupyx.scipy",
     "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",

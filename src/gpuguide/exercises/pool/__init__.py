@@ -113,6 +113,7 @@ ORDER: tuple[str, ...] = (
     "carry_values",
     "divergence",
     "histogram",
+    "boxes",
     "barrier",
     "find_the_bug",
     "block_reduction",

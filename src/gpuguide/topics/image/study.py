@@ -12,7 +12,16 @@ from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel
 from gpuguide.results.records import Traffic
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
 from gpuguide.topics.image import kernels
-from gpuguide.topics.image.kernels import INSIDE, LIMIT, NARROW, ROWS, THREADS, WIDE, blur, measure
+from gpuguide.topics.image.kernels import (
+    INSIDE,
+    LIMIT,
+    NARROW,
+    ROWS,
+    THREADS,
+    WIDE,
+    blur,
+    measure,
+)
 
 SIZES = (1024**2, 4096**2)
 PIXELS_A_STAR = 500  # of a photo there is room for a star to so many, and for a few more
@@ -68,14 +77,12 @@ def right_answer(image):
         mask = blurred_by_matrices(floats, NARROW) - blurred_by_matrices(floats, WIDE) > LIMIT
         place, width = np.flatnonzero(mask), image.shape[1]
         row, col = np.divmod(place, width)
-        # A pixel's neighbours to the right and below, if they are bright.
-        pairs = [np.searchsorted(place, place + step) for step in (1, width)]
-        joined = [
-            (pair < place.size) & (place[np.minimum(pair, place.size - 1)] == place + step)
-            for pair, step in zip(pairs, (1, width), strict=True)
-        ]
-        joined[0] &= col < width - 1
-        ends = np.concatenate([np.stack([np.flatnonzero(j), p[j]]) for p, j in zip(pairs, joined)], 1)
+        ends = []  # of the lines to the neighbours on the right and below, if these are bright
+        for step in (1, width):
+            other = np.minimum(np.searchsorted(place, place + step), place.size - 1)
+            joined = (place[other] == place + step) & ((step > 1) | (col < width - 1))
+            ends.append(np.stack([np.flatnonzero(joined), other[joined]]))
+        ends = np.concatenate(ends, axis=1)
         graph = scipy.sparse.coo_array((np.ones(ends.shape[1]), ends), (place.size,) * 2)
         _, star = scipy.sparse.csgraph.connected_components(graph, directed=False)
         _, first, star = np.unique(star, return_index=True, return_inverse=True)
@@ -222,9 +229,14 @@ count = Study(
         cpu(scipy_alone, "SciPy, one thread", name="scipy"),
         cpu(cpu_threads, "CPU, all threads", "all"),
         end_to_end(cupy_with_copies, "CuPy, pageable copies", name="cupy_pageable"),
-        end_to_end(cupy_with_copies, "CuPy, pinned copies", name="cupy_pinned", arrays="pinned"),
         end_to_end(
-            kernels_with_copies, "own kernels, pinned copies", name="kernels_pinned", arrays="pinned"
+            cupy_with_copies, "CuPy, pinned copies", name="cupy_pinned", arrays="pinned"
+        ),
+        end_to_end(
+            kernels_with_copies,
+            "own kernels, pinned copies",
+            name="kernels_pinned",
+            arrays="pinned",
         ),
         end_to_end(cupy_on_gpu, "CuPy, photo on the GPU", arrays="numba"),
         end_to_end(kernels_on_gpu, "own kernels, photo on the GPU", arrays="numba"),
