@@ -10,12 +10,12 @@ def test_one_kernel_makes_the_sums_of_four_calls(fresh_python: Callable[..., str
     printed = fresh_python(
         "import numpy as np\n"
         "from scipy import ndimage\n"
-        "from gpuguide.topics.image import kernels, study\n"
-        "photo = kernels.night_sky(45, 70, np.random.default_rng(0))\n"
-        "labels, n = ndimage.label(study.bright_by_scipy(photo))\n"
+        "from gpuguide.topics.image import kernels, photo, study\n"
+        "image = photo.night_sky(45, 70, np.random.default_rng(0))\n"
+        "labels, n = ndimage.label(study.bright_by_scipy(image))\n"
         "table = np.zeros((n, 4))\n"
-        "kernels.add_up[study.pixels(photo.shape)](photo, labels, table)\n"
-        "print(n > 2 and np.array_equal(table, kernels.measure(photo, labels, n, np)))\n",
+        "kernels.add_up[study.pixels(image.shape)](image, labels, table)\n"
+        "print(n > 2 and np.array_equal(table, photo.measure(image, labels, n, np)))\n",
         NUMBA_ENABLE_CUDASIM="1",
     )
     assert printed.strip() == "True"
