@@ -316,8 +316,8 @@ light = cupyx.scipy.ndimage.sum_labels(image.astype(cp.float32), labels, every)
 print("as with bincount:", bool((light == stars[:, 1]).all()))
 
 # %%
-# The sums are right. But on the large photo they take :measured:`searched`, and ``bincount`` of the bright
-# pixels takes :measured:`without_sky`.
+# The sums are right. But on the large photo they take :measured:`searched`, where SciPy's take
+# :measured:`searched_by_scipy` on one thread, and ``bincount`` of the bright pixels :measured:`without_sky`.
 #
 # **A crowded zero.** Do not hand ``bincount`` the whole photo, either. All pixels of the sky have label 0,
 # and their threads stand in line to add to a single number: one sum then takes :measured:`with_sky`.

@@ -23,7 +23,8 @@ PIXELS_A_STAR = 500  # of a photo there is room for a star to so many, and for a
 @cache
 def sky(n, seed):
     """Make a photo of n pixels once: to make a large one, and its table, takes seconds."""
-    return night_sky(*matrix_shape(n), np.random.default_rng(seed))
+    height, width = matrix_shape(n)
+    return night_sky(height, width, np.random.default_rng(seed))
 
 
 def photo(n, dtype, rng, exact):
@@ -82,12 +83,12 @@ def table_of(image, mask):
     """Join bright pixels that touch, and add up; stars are in the order of their first pixels."""
     place, width = np.flatnonzero(mask), image.shape[1]
     row, col = np.divmod(place, width)
-    ends = []  # of the lines to the neighbours on the right and below, if these are bright
+    pairs = []  # of neighbours, side by side or one below the other, that are bright
     for step in (1, width):
         other = np.minimum(np.searchsorted(place, place + step), place.size - 1)
         joined = (place[other] == place + step) & ((step > 1) | (col < width - 1))
-        ends.append(np.stack([np.flatnonzero(joined), other[joined]]))
-    ends = np.concatenate(ends, axis=1)
+        pairs.append(np.stack([np.flatnonzero(joined), other[joined]]))
+    ends = np.concatenate(pairs, axis=1)
     graph = scipy.sparse.coo_array((np.ones(ends.shape[1]), ends), (place.size,) * 2)
     _, star = scipy.sparse.csgraph.connected_components(graph, directed=False)
     _, first, star = np.unique(star, return_index=True, return_inverse=True)
