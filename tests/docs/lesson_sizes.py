@@ -384,6 +384,7 @@ NOT_SIMULATED: dict[str, str] = {
     "convolution": "the simulator has no cupyx.scipy",
     "graphs": "the simulator has no graphs",
     "random_in_kernels": "in the simulator, NumPy warns of what overflows in Numba's generator",
+    "image": "the simulator has no cupyx.scipy",
     "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",

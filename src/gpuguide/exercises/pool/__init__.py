@@ -115,6 +115,7 @@ ORDER: tuple[str, ...] = (
     "carry_values",
     "divergence",
     "histogram",
+    "boxes",
     "barrier",
     "find_the_bug",
     "hunt_address",
