@@ -344,6 +344,6 @@ _ = thumbnail.bars(times, "time of the program")
 # Next
 # ----
 #
-# Next: :doc:`Exercises </practice/puzzles>`, which need no GPU. See also:
-# :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>` for the clocks behind these
-# numbers, and :doc:`Debugging: find the line that is wrong </gallery/practice/debugging>`.
+# Next: :doc:`Which tool: CuPy, Numba, C++ or Triton </gallery/practice/which_tool>`, on what each one costs.
+# See also: :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>` for the clocks
+# behind these numbers, and :doc:`Debugging: find the line that is wrong </gallery/practice/debugging>`.
