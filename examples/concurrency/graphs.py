@@ -428,11 +428,11 @@ _ = gg.fact(
 # %%
 # .. remember::
 #
-#    - Record a round of the loop, a few dozen kernels, and launch the graph again and again: a thousand steps
-#      take :measured:`thousand[graph_of_50, 10**5].time` instead of :measured:`thousand[views, 10**5].time`.
+#    - Record a round of the loop, a few dozen kernels, launch the graph again and again, and look at the
+#      result once per round: a thousand steps take :measured:`thousand[graph_of_50, 10**5].time` instead of
+#      :measured:`thousand[views, 10**5].time`.
 #    - Write into arrays that exist, call everything once beforehand, and keep the arrays as long as the
 #      graph.
-#    - Look at the result between two launches, once per round.
 
 # %%
 # Your turn: until it has converged

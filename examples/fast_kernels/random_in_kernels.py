@@ -294,9 +294,9 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
 # .. remember::
 #
 #    - Make random numbers in the kernel that uses them, if no other does.
-#    - Make one state per thread, once, and let each thread draw many numbers: for a million states, the CPU
-#      needs :measured:`states_2_20`.
-#    - Use a counter-based generator if states cost too much, or if the result must not depend on the grid.
+#    - Make one state per thread, once, and let it draw many numbers: for a million states, the CPU needs
+#      :measured:`states_2_20`. If that costs too much, or the result must not depend on the grid, use a
+#      counter-based generator.
 
 # %%
 # Your turn: the same walks on any grid

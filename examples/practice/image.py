@@ -374,7 +374,6 @@ print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
 # .. remember::
 #
 #    - Copy bytes from pinned memory to the GPU, take all steps there, and bring back a table.
-#    - Time each step, with a wait after it, and write a kernel for the one that takes longest.
 #    - Add up by label with ``bincount`` over the bright pixels, or with atomic operations: ``sum_labels``
 #      makes each pixel search, and takes :measured:`searched` instead of :measured:`without_sky`.
 

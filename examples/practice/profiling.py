@@ -315,11 +315,10 @@ print("as before:", np.array_equal(again, rough))
 # %%
 # .. remember::
 #
-#    - Put events between the steps of a program before you change any of them. Python's profiler blames the
-#      line that waits.
+#    - Put events between the steps of a program before you change any of them, since Python's profiler blames
+#      the line that waits. Ask whether the slowest step is needed.
 #    - Ask Nsight Compute about one kernel: what is busy, sectors per request, occupancy, stalls. Sectors name
 #      the line.
-#    - Before you make a step faster, ask whether it is needed.
 
 # %%
 # Your turn: mend a transpose

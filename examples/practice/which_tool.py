@@ -432,9 +432,9 @@ except Exception as error:
 # %%
 # .. remember::
 #
-#    - Take CuPy, or a library's function, until your program waits for it.
-#    - If a large array goes through memory more than twice, write one kernel: here it is
-#      :measured:`softmax[raw, 8192**2].speedup(cupy)` as fast.
+#    - Take CuPy, or a library's function, until your program waits for it. If a large array then goes through
+#      memory more than twice, write one kernel: here it is :measured:`softmax[raw, 8192**2].speedup(cupy)` as
+#      fast.
 #    - Choose the language of a kernel by who will read it: the slowest takes :measured:`spread` as long as
 #      the fastest.
 
