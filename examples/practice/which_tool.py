@@ -102,7 +102,6 @@ for name, seconds in fresh.measure_first_calls().items():
 #
 # .. list-table::
 #    :header-rows: 1
-#    :widths: 34 26 40
 #
 #    * - you have
 #      - use
