@@ -334,6 +334,6 @@ _ = thumbnail.bars(times, "time of eight small kernels")
 # Next
 # ----
 #
-# Next: :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`, each with streams of its
-# own. See also: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies
+# Next: :doc:`CUDA graphs: record a round, replay it </gallery/concurrency/graphs>`, where a stream is
+# recorded. See also: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies
 # behind work.

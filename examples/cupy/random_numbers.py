@@ -301,4 +301,5 @@ _ = thumbnail.bars(times, "time for 50 million numbers")
 #
 # Next: :doc:`Make first calls fast </gallery/cupy/first_call>`, on why the first line of a program takes so
 # long. See also: :doc:`Make data where you use them </gallery/moving_data/data_where_it_is>`, on random
-# numbers that never leave the GPU.
+# numbers that never leave the GPU, and
+# :doc:`Random numbers inside a kernel </gallery/fast_kernels/random_in_kernels>`, one thread's own.

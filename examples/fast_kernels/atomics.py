@@ -274,10 +274,10 @@ _ = gg.claim(of_bytes, "count_bytes", faster_than="bincount_of_bytes", at=2**28,
 # %%
 # .. remember::
 #
-#    - Where more than one thread may add to a place, write ``cuda.atomic.add(array, index, amount)``.
+#    - Where more than one thread may add to a place, write ``cuda.atomic.add(array, index, amount)``, and set
+#      the place to zero before each launch.
 #    - Count in shared memory, one copy per block, and add it to the result once: that is
 #      :measured:`counts[count_shared, 2**28].speedup(count_global)` as fast as atomics in global memory.
-#    - Set the counts to zero before each launch, and wait at a barrier before and after counting.
 
 # %%
 # Your turn: a histogram with a trap

@@ -346,9 +346,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #
 #    - Split the weights if you can, and make both passes in one kernel: with 15 by 15 weights this is
 #      :measured:`ladder[passes, 8192**2].speedup(quads)` as fast as the best direct sum.
-#    - Count the loads for a product. With 16 pixels per thread, 30 loads serve 240 products, and that is
-#      :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two loads for each.
-#    - Keep a window and several sums in local arrays, with loops over constants: then they are registers.
+#    - Count the loads for a product. With 16 pixels per thread in registers, 30 loads serve 240 products, and
+#      that is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two loads for each.
 
 # %%
 # Your turn: smooth from a tile

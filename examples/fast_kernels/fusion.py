@@ -272,6 +272,6 @@ _ = thumbnail.bars(times, "time", [CUPY, CUPY])
 # Next
 # ----
 #
-# Next: :doc:`Registers: use a local variable </gallery/fast_kernels/registers>`, on what a kernel keeps out
-# of memory. See also: :doc:`Ufuncs: one decorator for costly functions </gallery/first_kernels/ufuncs>`, with
-# Numba's decorators.
+# Next: :doc:`Random numbers inside a kernel </gallery/fast_kernels/random_in_kernels>`, which never go
+# through memory. See also: :doc:`Ufuncs: one decorator for costly functions </gallery/first_kernels/ufuncs>`,
+# with Numba's decorators.

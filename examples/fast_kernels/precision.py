@@ -313,11 +313,8 @@ print("right:     ", far.get().astype(np.float64).var())
 # %%
 # .. remember::
 #
-#    - Call ``cp.sum``: its many partial sums keep seven digits. A single ``float32`` total of numbers from 0
-#      to 1 ends at 16 777 216.
-#    - In a kernel of your own, load ``float32`` and add up in ``float64``: it waits for memory either way.
-#      ``cp.sum(x, dtype=cp.float64)`` takes :measured:`many_sums[cupy_sum, 10**8].speedup(cupy_float64)` as
-#      long as ``cp.sum(x)``.
+#    - Call ``cp.sum``: its many partial sums keep seven digits. In a kernel of your own, load ``float32`` and
+#      add up in ``float64``: a single ``float32`` total of numbers from 0 to 1 ends at 16 777 216.
 #    - Take away the mean, or the largest number, before you square, subtract or raise to a power.
 
 # %%

@@ -442,7 +442,6 @@ gg.claim(columns, "thread_per_column", faster_than="columns_cupy", at=rows, by=1
 #      :measured:`total[sum_cupy, 2**28].share` of the memory's speed.
 #    - In a kernel, add up many numbers in each thread, then each block, and make one atomic addition per
 #      block. For the same bits each time, store the blocks' sums, and add them up in a second launch.
-#    - Give a ``ReductionKernel`` one input array: with two, CuPy uses a single block for each result.
 
 # %%
 # Your turn: a sum in two launches

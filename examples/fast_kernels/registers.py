@@ -315,5 +315,6 @@ _ = thumbnail.bars(times, "time of a running product")
 # Next
 # ----
 #
-# Next: :doc:`Streams for small tasks </gallery/concurrency/streams>`, on several kernels at once. See also:
+# Next: :doc:`Shared memory: load once, read in any order </gallery/fast_kernels/shared_memory>`, for what the
+# threads of a block share. See also:
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>`, on threads that fit.

@@ -315,7 +315,6 @@ gg.claim(kept, "own_kernels", faster_than="mask_cupy", at=n, by=4.5)
 #      fast as ``cp.cumsum``.
 #    - In kernels, add up pieces, scan the sums, and fill in the pieces; to keep elements, do the same with
 #      counts: this is :measured:`kept[own_kernels, 2**28].speedup(mask_cupy)` as fast as ``x[x > 0]``.
-#    - Put two barriers into each round in shared memory: one before all read, one before anybody adds.
 
 # %%
 # Your turn: running totals in a block

@@ -401,10 +401,8 @@ ax = gg.plot_time(
 #
 #    - Write a kernel for a stencil, and give a thread several cells of a column: on a large plate this is
 #      :measured:`step[eight_rows, 2**30].speedup(one_cell)` as fast as one cell per thread.
-#    - If the memory is the limit, do several steps per launch in shared memory, and give up a ring of cells
-#      for each.
-#    - Launch once per step: that is how blocks wait for each other. Where launches take the time, record
-#      them in a graph. ``cuda.syncthreads()`` waits for one block only.
+#    - Launch once per step: that is how blocks wait for each other. If the memory is the limit, do several
+#      steps per launch in shared memory, and give up a ring of cells for each.
 
 # %%
 # Your turn: a stencil from a tile

@@ -362,7 +362,7 @@ _FINDINGS = (
         lambda f: "numba-cuda" in f.packages,
         "numba-cuda has been in maintenance since June 2026. It will not support NumPy 2.5; its successor is "
         "numba-cuda-mlir.",
-        "The guide is measured with numba-cuda, so nothing needs to be done.",
+        "Nothing needs to be done. The guide is measured with numba-cuda; its page 'Which tool' times both.",
         "",
     ),
 )

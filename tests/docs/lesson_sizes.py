@@ -206,6 +206,15 @@ _REDUCED = {
     "one_block[1": _ADDED_UP,
     "blocks_of_a_row =": "assert (out.get() == a.get().sum(axis=1)).all()",
 }
+_SMOOTHED = """
+assert (smooth.get() == expected).all()
+smooth[:], spare[:] = noisy, noisy
+"""
+_THROWN = """
+assert abs(4 * int(counts.sum()) / (n_threads * points) - np.pi) < 10 / (n_threads * points) ** 0.5
+counts[:] = 0
+"""
+_WALKED = "assert 700 < float(squares.mean()) < 1400"
 _RUNNING = """
 assert (out.get() == np.cumsum(x.get())).all()
 out[:] = -1
@@ -260,6 +269,11 @@ _SUMS = """
 assert np.isclose(float(out[0]), x_host.sum(dtype=float))
 """
 
+_ROUGH = """
+assert np.allclose(rough, expected, rtol=1e-4)
+assert (again == rough).all()
+"""
+
 #: Lesson -> another size. Add a lesson here when it is written.
 OTHER_SIZES: dict[str, OtherSizes] = {
     "agnostic": OtherSizes({"(480, 640, 3)": "(33, 20, 3)"}, {"": _CONTRASTS}),
@@ -291,6 +305,14 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "several_hosts": OtherSizes({"2**20": "1_000"}, {"": _BLOCKS}),
     "convolution": OtherSizes({"(512, 512)": "(100, 33)"}, _BLURS),
     "convolution_ladder": OtherSizes({"600, 800": "701, 513"}, _LADDER),
+    "graphs": OtherSizes(
+        {"100_000": "70_001"},
+        _each(_SMOOTHED, "views", "graph_of_50", "graph_of_cupy", "all_steps"),
+    ),
+    "random_in_kernels": OtherSizes(
+        {"65_536, 1000": "512, 1001"},
+        {**_each(_THROWN, "own_state", "one_draw", "no_state"), "walk": _WALKED},
+    ),
     "random_numbers": OtherSizes({"1_000_000": "1_003", "10_000_000": "1_009"}, _POINTS),
     "kernel_families": OtherSizes({"2**26": "10_002"}, _FAMILIES),
     "fusion": OtherSizes({"10_000": "1_003", "2**20": "1_003"}, _SQUARES),
@@ -347,6 +369,11 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "segmented_sieve": OtherSizes(
         {"1_000_000_000": "1_000_000"}, {"segmented": "assert int(words[-1]) == 78_498"}
     ),
+    "debugging": OtherSizes(
+        {"(100, 256)": "(3, 256)", "[100, 256]": "[3, 256]", "1, 1000": "1, 77"},
+        {"": 'assert int(cp.isnan(steps["root"]).sum()) == 1'},
+    ),
+    "profiling": OtherSizes({"(8192, 8192)": "(1001, 1503)"}, {"turn_by_tiles[": _ROUGH}),
     "numba_types": OtherSizes(
         {**_NO_PTX, "65_536": "1_000", "[256, 256]": "[4, 256]", "16_384": "250"},
         _each(_DOSES, *_DOSES_RUNGS),
@@ -356,6 +383,9 @@ OTHER_SIZES: dict[str, OtherSizes] = {
 #: Lesson -> why its open blocks do not run in the simulator.
 NOT_SIMULATED: dict[str, str] = {
     "convolution": "the simulator has no cupyx.scipy",
+    "graphs": "the simulator has no graphs",
+    "random_in_kernels": "in the simulator, NumPy warns of what overflows in Numba's generator",
+    "image": "the simulator has no cupyx.scipy",
     "random_numbers": "the simulator has no generators of random numbers",
     "how_to_time": "the simulator has no CUDA C++",
     "benchmark_well": "the simulator has no CUDA C++",
@@ -376,6 +406,8 @@ NOT_SIMULATED: dict[str, str] = {
     "fusion": "the simulator has no cp.fuse",
     "numpy_to_cupy": "the simulator lets NumPy's arrays mix with CuPy's",
     "ufuncs": "the simulator has no ufuncs",
+    "debugging": "the simulator knows neither lineinfo nor debug",
+    "profiling": "the simulator has no events, and no ranges of profilers",
     # With fewer than 128 blocks Numba warns.
     "know_your_gpu": "its 140 000 threads take the simulator ten seconds",
     "streams": "its 33 000 threads take the simulator ten seconds",

@@ -22,6 +22,7 @@ from gpuguide.topics.convolution_ladder import study as convolution_ladder
 from gpuguide.topics.kernel_families import study as kernel_families
 from gpuguide.topics.launch_sizes import study as launch_sizes
 from gpuguide.topics.precision import study as precision
+from gpuguide.topics.random_in_kernels import study as random_in_kernels
 from gpuguide.topics.several_gpus.all_reduce import sum_of_all
 from gpuguide.topics.several_gpus.stencil import heat_reference
 from gpuguide.topics.several_gpus.study import areas_reference
@@ -41,6 +42,7 @@ SMALL = {
     "streams.inverses": 17**2,
     "streams.products": 17**2,
     "streams.waits": 2,
+    "which_tool.odd": 5 * 7,
     **{f"matmul.{name}": 33 for name in ("tf32", "half", "brain")},
 }
 RIGHT: dict[str, Callable[..., Any]] = {
@@ -118,6 +120,8 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, tuple[Any, ...]
     )
     monkeypatch.setattr(plan, "current_stream", lambda: 0)
     monkeypatch.setattr(launch_sizes, "multiprocessors", lambda: 2)
+    states = lambda n: np.empty(n, [("s0", "u8"), ("s1", "u8")])  # noqa: E731
+    monkeypatch.setattr(random_in_kernels, "states", states)
     monkeypatch.setattr(precision, "room", lambda n, dtype: np.empty(n, dtype))
     monkeypatch.setattr(kernel_families, "numba_parts", lambda n: np.empty(n, np.float32))
     monkeypatch.setattr(stencil, "spare", lambda rows, cols: np.empty((rows, cols), np.float32))

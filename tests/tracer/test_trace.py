@@ -7,6 +7,7 @@ import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,17 @@ def test_kernels_of_numba_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
         trace = gg.trace(kernel[blocks, threads], *arguments)
         assert {finding.kind for finding in trace.findings} <= {"float64"}, trace
         assert trace.label.count(" x ") == (2 if isinstance(blocks, tuple) else 0)
+
+
+def test_kernels_of_the_successor_keep_their_sizes_in_a_dictionary() -> None:
+    """As numba-cuda-mlir 0.6.0 configures a kernel: the sizes have three axes."""
+    sizes = {"grid": (2, 1, 1), "block": (4, 1, 1), "sharedmem": 0, "cluster": None}
+    configured = SimpleNamespace(
+        _dispatcher=SimpleNamespace(py_func=ADD.py_func), _available_launch_config=sizes
+    )
+    out = [0] * 8
+    trace = gg.trace(configured, [1] * 8, [*range(8)], out)
+    assert (trace.label, out) == ("2 blocks of 4 threads", [1, 2, 3, 4, 5, 6, 7, 8])
 
 
 IN_NUMBA = """

@@ -91,11 +91,18 @@ def trace(
 
 def _configuration(configured: Any) -> tuple[Any, Any, Any, int]:
     """Return function, blocks, threads and shared bytes of what Numba, or its simulator, configured."""
-    kernel = getattr(configured, "dispatcher", None) or getattr(configured, "kernel", None) or configured
+    kept = getattr(configured, "_available_launch_config", {})  # of numba-cuda-mlir
+
+    def first(*names: str) -> Any:
+        values = (kept.get(name, getattr(configured, name, None)) for name in names)
+        return next((value for value in values if value is not None), None)
+
+    kernel = first("dispatcher", "kernel", "_dispatcher") or configured
     function = getattr(kernel, "py_func", None)
-    size: list[Any] = [
-        next((value for name in names if (value := getattr(configured, name, None)) is not None), None)
-        for names in (("griddim", "grid_dim"), ("blockdim", "block_dim"), ("sharedmem", "dynshared_size"))
+    size = [
+        first("griddim", "grid_dim", "grid"),
+        first("blockdim", "block_dim", "block"),
+        first("sharedmem", "dynshared_size"),
     ]
     if function is None or size[0] is None or size[1] is None:
         raise ArgumentError(

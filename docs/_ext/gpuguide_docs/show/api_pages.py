@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,8 @@ class TopicModules(SphinxDirective):
 
 def topic_page(package: str, source: Path) -> str:
     """Write the page of a topic, with the kernels first, because most readers come for them."""
-    names = sorted(path.stem for path in source.joinpath(*package.split(".")).glob("[!_]*.py"))
+    paths = source.joinpath(*package.split(".")).glob("[!_]*.py")
+    names = sorted(path.stem for path in paths if _imports(f"{package}.{path.stem}"))
     names.sort(key=lambda name: name != "kernels")
     lines = [f".. automodule:: {package}", ""]
     for name in names:
@@ -46,6 +48,15 @@ def topic_page(package: str, source: Path) -> str:
         lines += _studies(f"{package}.{name}", source)
     lines += ["Pages that use it", "-----------------", "", ".. minigallery::", ""]
     return "\n".join([*lines, *(f"   {package}.{name}" for name in names), ""])
+
+
+def _imports(module: str) -> bool:
+    """Whether it can be documented here: some need CuPy or Triton as soon as they are imported."""
+    try:
+        import_module(module)
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
 def _studies(module: str, source: Path) -> Iterator[str]:

@@ -45,7 +45,7 @@ EXERCISE = KernelExercise(
     level="intermediate",
     minutes=25,
     teaches="Take the largest element away before you raise to a power: the result is the same, and fits.",
-    pages=("precision", "matmul", "kernel_families"),
+    pages=("precision", "which_tool", "matmul", "kernel_families"),
     tags=("warp", "reduction", "precision", "overflow"),
     launches=launches,
     limits=Limits(sectors_per_request=5, loop_turns=40, float64=False),

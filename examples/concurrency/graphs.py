@@ -1,0 +1,462 @@
+"""
+CUDA graphs: record a round, replay it
+======================================
+
+How do you repeat the same short kernels without launching each of them from Python?
+"""
+# %%
+# If a loop launches the same short kernels again and again, record one round of it in a CUDA graph and launch
+# that. A thousand steps of a solver on a hundred thousand numbers take
+# :measured:`thousand[views, 10**5].time` when Numba launches each of them,
+# :measured:`thousand[elementwise, 10**5].time` with one call of CuPy's per step, and
+# :measured:`thousand[graph_of_1000, 10**5].time` as a graph. On ten million numbers a graph gains next to
+# nothing, for there the kernels take longer than their launches.
+#
+# .. headline:: A thousand short steps: in a graph, the GPU no longer waits for Python
+#
+# .. drawn:: graphs
+#
+#    from gpuguide.charts.shapes import plot_bars
+#
+#    names = ["cupy_arrays", "cupy", "views", "elementwise", "graph_of_1000"]
+#    plot_bars(results, names, at=10**5)
+#
+# .. headline:: What the steps do: they smooth a noisy signal
+#
+# .. drawn:: graphs
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#     from gpuguide.charts.style import KERNEL, MUTED, describe, style
+#
+#     noisy = np.sin(np.arange(600) / 60) + np.random.default_rng(1).normal(0, 0.3, 600)
+#     smooth = noisy.copy()
+#     for _ in range(1000):
+#         smooth[1:-1] = (noisy[1:-1] + 16 * (smooth[:-2] + smooth[2:])) / 33
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2.0))[1]
+#         ax.plot(noisy, ".", color=MUTED, markersize=3)
+#         ax.plot(smooth, color=KERNEL, linewidth=2)
+#         ax.set(xticks=[], yticks=[], frame_on=False)
+#         ax.grid(visible=False)
+#         describe(
+#             ax,
+#             "Six hundred noisy points around a wave, and a smooth line through them: the thousandth step.",
+#         )
+
+# %%
+# A loop of short kernels
+# -----------------------
+#
+# To smooth a signal, look for numbers that are close to the noisy ones and close to their neighbours. That is
+# a system of equations, and the Jacobi method solves it in steps: in each, every number is computed anew from
+# the noisy one and from its two neighbours of the step before. The steps go from one array into the other and
+# back.
+#
+# .. rung:: views
+#    :beside:
+
+import cupy as cp
+import numpy as np
+from numba import cuda, float32
+
+
+@cuda.jit
+def jacobi_step(noisy, now, then):
+    """Each thread computes one number anew, from the noisy one and from its neighbours."""
+    i = cuda.grid(1)
+    if i > 0 and i < now.size - 1:
+        beside = now[i - 1] + now[i + 1]
+        then[i] = (noisy[i] + float32(16) * beside) * float32(1 / 33)
+    elif i < now.size:
+        then[i] = noisy[i]  # both ends stay as they are
+
+
+n = 100_000
+noise = np.random.default_rng(1).normal(0, 0.3, n)
+noisy_host = (np.sin(np.arange(n) / 100) + noise).astype(np.float32)
+noisy = cp.asarray(noisy_host)
+smooth, spare = noisy.copy(), noisy.copy()
+noisy_view, smooth_view, spare_view = (
+    cuda.as_cuda_array(x, sync=False) for x in (noisy, smooth, spare)
+)
+
+blocks = (n + 255) // 256
+for _ in range(500):
+    jacobi_step[blocks, 256](noisy_view, smooth_view, spare_view)
+    jacobi_step[blocks, 256](noisy_view, spare_view, smooth_view)
+
+expected = noisy_host.copy()
+for _ in range(1000):
+    beside = expected[:-2] + expected[2:]
+    expected[1:-1] = (noisy_host[1:-1] + np.float32(16) * beside) * np.float32(1 / 33)
+print("noisy: ", noisy[1000:1004])
+print("smooth:", smooth[1000:1004])
+print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# .. try-it::
+#
+#    Do 2000 steps instead. The numbers stay as they are, bit for bit: after a thousand steps the solver has
+#    converged. Further down, it finds out by itself when it may stop.
+
+# %%
+
+# record: The studies: a thousand steps in many ways, and steps until they change little
+import gpuguide as gg
+from gpuguide.topics.graphs import study as graphs
+from gpuguide.topics.graphs.kernels import all_steps
+
+results = graphs.thousand.run()
+until = graphs.until.run()
+
+# %%
+# Record a round, and launch it
+# -----------------------------
+#
+# Between ``begin_capture`` and ``end_capture`` nothing runs. What is launched into the stream goes into the
+# graph, with its grid and with the addresses of its arrays. Here fifty steps are recorded, and launched
+# twenty times. The stream must be one of your own: the default stream cannot be recorded.
+#
+# .. rung:: graph_of_50
+#    :beside:
+
+stream = cp.cuda.Stream(non_blocking=True)
+numba_stream = cuda.external_stream(stream.ptr)
+step = jacobi_step[blocks, 256, numba_stream]
+cp.cuda.Device().synchronize()  # what was launched above is done
+
+with stream, cuda.defer_cleanup():  # freeing memory would end the capture
+    stream.begin_capture()
+    for _ in range(25):
+        step(noisy_view, smooth_view, spare_view)
+        step(noisy_view, spare_view, smooth_view)
+    fifty_steps = stream.end_capture()
+
+with stream:
+    smooth[:] = noisy
+    for _ in range(20):
+        fifty_steps.launch()
+    print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# A kernel of the graph takes :measured:`per_kernel` on the GPU, launch included, and Python is free
+# meanwhile. To record, Python makes all fifty launches once, so a graph pays from the second time on.
+#
+# .. list-table:: A thousand steps on a hundred thousand numbers
+#    :header-rows: 1
+#
+#    * - steps in the graph
+#      - time
+#    * - 2
+#      - :measured:`thousand[graph_of_2, 10**5].time`
+#    * - 10
+#      - :measured:`thousand[graph_of_10, 10**5].time`
+#    * - 50
+#      - :measured:`thousand[graph_of_50, 10**5].time`
+#    * - 1000
+#      - :measured:`thousand[graph_of_1000, 10**5].time`
+#    * - 1000, recorded anew each time
+#      - :measured:`thousand[record_and_replay, 10**5].time`
+
+# %%
+# CuPy's calls can be recorded, too
+# ---------------------------------
+#
+# You need no kernel of your own. A graph holds whatever CuPy launches, as long as all calls write into arrays
+# that are there already, with ``out=`` or in place. Call them once beforehand, so that they are compiled.
+#
+# .. rung:: graph_of_cupy
+#    :beside:
+
+
+def two_steps():
+    for now, then in ((smooth, spare), (spare, smooth)):
+        middle = then[1:-1]
+        cp.add(now[:-2], now[2:], out=middle)
+        middle *= np.float32(16)
+        middle += noisy[1:-1]
+        middle *= np.float32(1 / 33)
+
+
+with stream:
+    two_steps()  # compiled before anything is recorded
+    stream.begin_capture()
+    for _ in range(25):
+        two_steps()
+    by_cupy = stream.end_capture()
+
+    smooth[:] = noisy
+    for _ in range(20):
+        by_cupy.launch()
+    print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# These are four kernels per step instead of one. All the same, the graph is
+# :measured:`thousand[graph_of_cupy, 10**5].speedup(cupy)` as fast as the calls.
+
+# %%
+# Until it has converged
+# ----------------------
+#
+# Python cannot look at a result while it is being recorded, so a graph always does all of its steps. Look
+# between two launches: with a round of fifty steps, Python waits for the GPU once per round, and at most 49
+# steps are done in vain.
+
+with stream:
+    smooth[:] = noisy
+    steps, change = 0, np.inf
+    while change >= 1e-5 and steps < 5000:
+        fifty_steps.launch()
+        steps += 50
+        change = float(cp.abs(smooth - spare).max())  # Python waits here
+print(f"{steps} steps, the last of which changes {change:.1g}")
+
+# %%
+# This takes :measured:`until[graph, 10**5].time`. With single launches and a look once per fifty steps it
+# takes :measured:`until[look_seldom, 10**5].time`, and with a look after every second step
+# :measured:`until[look_often, 10**5].time`.
+#
+# .. try-it::
+#
+#    Ask for ``change >= 1e-6``. Now only the limit of 5000 steps ends the loop. In ``float32``, the steps end
+#    up swinging between two results that differ by 3.5e-6, so always set a limit.
+#
+# .. dropdown:: A graph that decides by itself
+#
+#    A graph can hold a loop, whose last kernel tells the GPU whether to go round again. CuPy 14 cannot record
+#    that, but ``cuda.core`` can, a package that comes with numba-cuda. Python then looks once, at the end.
+#    This takes :measured:`until[own_decision, 10**5].time`, so there is little left to gain.
+#
+# .. kernel:: gpuguide.topics.graphs.study
+#    :names: record_loop
+#    :fold: The loop, recorded by cuda.core
+#
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: decide_source
+#    :fold: Its last two kernels, in CUDA C++
+
+# %%
+# All steps in one launch
+# -----------------------
+#
+# A kernel of your own can also do all steps by itself, if its blocks wait for each other at ``grid.sync()``.
+# The page on :doc:`stencils </gallery/fast_kernels/stencil>` explains it.
+#
+# .. rung:: all_steps
+#    :beside:
+
+smooth[:] = noisy
+cp.cuda.Device().synchronize()
+blocks_at_once = 2 * cp.cuda.Device().attributes["MultiProcessorCount"]
+all_steps[blocks_at_once, 256](noisy_view, spare_view, smooth_view, 1000)
+print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# This takes :measured:`thousand[all_steps, 10**5].time`, longer than the graph. We think that the GPU goes
+# from one kernel of a graph to the next sooner than all blocks have met at ``grid.sync()``.
+# :evidence:`opinion`
+
+# %%
+# What cannot be recorded
+# -----------------------
+#
+# Nothing that waits for the GPU, copies from or to an array of NumPy's, or calls cuBLAS through CuPy.
+# These raise an error, and some of them spoil the capture:
+
+import textwrap
+
+x, matrix = cp.ones(1000, cp.float32), cp.ones((30, 30), cp.float32)
+x.sum(), matrix @ matrix  # compiled and loaded
+
+for code in (
+    "float(x.sum())",
+    "cp.asarray(np.ones(1000))",
+    "matrix @ matrix",
+    "own.synchronize()",
+    "cuda.as_cuda_array(x)",
+):
+    own = cp.cuda.Stream(non_blocking=True)
+    with own:
+        own.begin_capture()
+        try:
+            eval(code)
+            words = "no error"
+        except Exception as error:
+            words = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        try:
+            own.end_capture()
+        except Exception:
+            words += ". The capture is spoilt."
+    print(code, *textwrap.wrap(words, 76), sep="\n    ")
+
+# %%
+# D2H means from the device to the host. Take such lines out of the round, or copy beforehand into an array
+# that the graph reads. A matrix product of your own kernels can be recorded.
+
+# %%
+# What goes wrong without an error: memory that is used again
+# ------------------------------------------------------------
+#
+# A graph keeps addresses, and CuPy does not know. In the next line, ``x + 1`` and ``x + 2`` are temporary
+# arrays. Once the line is recorded they are free, and CuPy hands their memory to the next array; each launch
+# of the graph writes into it.
+
+# wrong: the graph writes into memory that belongs to another array by then
+x, y = cp.arange(5, dtype=cp.float32), cp.empty(5, cp.float32)
+cp.cuda.Device().synchronize()
+
+with stream:
+    y[:] = (x + 1) * (x + 2)
+    stream.begin_capture()
+    y[:] = (x + 1) * (x + 2)
+    graph = stream.end_capture()
+
+    zeros = cp.zeros(5, cp.float32)
+    graph.launch()
+    print("y:    ", y)
+    print("zeros:", zeros)
+
+# %%
+# Therefore, give each array that a graph works on a name, write into it with ``out=``, and keep it as long as
+# the graph. The same trap catches ``x = 2 * x``: each launch reads the old array, so that two launches do not
+# double twice.
+
+# %%
+# What else goes wrong: another stream, frozen numbers
+# ----------------------------------------------------
+#
+# A launch by Numba that does not name the stream is not recorded. It runs at once, and never again:
+
+# wrong: a launch that is not in the stream
+
+
+@cuda.jit
+def add_one(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += 1
+
+
+x = cp.zeros(65_536, cp.float32)
+x_view = cuda.as_cuda_array(x)
+with stream:
+    stream.begin_capture()
+    add_one[256, 256](x_view)
+    graph = stream.end_capture()
+    graph.launch()
+    graph.launch()
+    stream.synchronize()
+print("after two launches of the graph:", x[:5])
+
+# %%
+# And a graph has the numbers of Python that were there when it was recorded. What a random generator counts
+# is among them, so that each launch draws the same:
+
+# wrong: the graph draws the same numbers each time
+rng, drawn = cp.random.default_rng(1), cp.empty(3, cp.float32)
+cp.cuda.Device().synchronize()
+with stream:
+    drawn[:] = rng.random(3, dtype=cp.float32)
+    stream.begin_capture()
+    drawn[:] = rng.random(3, dtype=cp.float32)
+    graph = stream.end_capture()
+    for _ in range(2):
+        graph.launch()
+        print(drawn)
+
+# %%
+# Draw them outside of the graph, into an array that it reads. Keep whatever changes from launch to launch in
+# an array, too.
+
+# %%
+# When launches cost nothing
+# --------------------------
+#
+# With ten million numbers, the graph takes :measured:`thousand[graph_of_1000, 10**7].time`, and single
+# launches :measured:`thousand[views, 10**7].time`: while the GPU works on a step, Python launches the next.
+# With ten thousand numbers, compiled loops on one thread of the CPU take
+# :measured:`thousand[cpu_loop, 10**4].time`, and the graph :measured:`thousand[graph_of_1000, 10**4].time`.
+#
+# .. headline:: The more numbers per step, the less a graph gains
+
+# draw
+ax = gg.plot_time(results, variants=["cpu_loop", "cupy", "views", "raw", "graph_of_1000"])
+
+# %%
+
+# draw
+gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**4, by=3.5)
+gg.claim(results, "graph_of_1000", faster_than="cupy_arrays", at=10**4, by=15)
+gg.claim(results, "graph_of_1000", faster_than="views", at=10**5, by=7)
+gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.3)
+gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**5, by=3)
+gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=5)
+gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.4)
+per_kernel = results.time("kernels_alone", 10**5).value / 1000
+_ = gg.fact(
+    "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"
+)
+
+# %%
+# .. dropdown:: All ways to launch the thousand steps
+#
+#    .. csv-table:: On a hundred thousand numbers
+#       :header: way | time
+#       :delim: |
+#
+#       Numba, CuPy arrays|:measured:`thousand[cupy_arrays, 10**5].time`
+#       CuPy, four calls per step|:measured:`thousand[cupy, 10**5].time`
+#       Numba, views made once|:measured:`thousand[views, 10**5].time`
+#       CuPy, an ElementwiseKernel per step|:measured:`thousand[elementwise, 10**5].time`
+#       CuPy, a RawKernel per step|:measured:`thousand[raw, 10**5].time`
+#       ``cuda.core``, the same kernel in CUDA C++|:measured:`thousand[cuda_core, 10**5].time`
+#       one launch with ``grid.sync()``|:measured:`thousand[all_steps, 10**5].time`
+#       a graph|:measured:`thousand[graph_of_1000, 10**5].time`
+#
+#    ``cuda.core`` launches kernels, and records graphs of its own. It takes addresses, so that you have to
+#    keep the arrays yourself.
+#
+# .. kernel:: gpuguide.topics.graphs.study
+#    :names: between_two, launch_numba, four_calls, one_call, launch_raw, cuda_core, kept_graph, replay
+#    :fold: The launches as they are timed
+#
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: cpu_steps
+#    :fold: The compiled loop on the CPU
+
+# %%
+# .. remember::
+#
+#    - Record a round of the loop, a few dozen kernels, launch the graph again and again, and look at the
+#      result once per round: a thousand steps take :measured:`thousand[graph_of_50, 10**5].time` instead of
+#      :measured:`thousand[views, 10**5].time`.
+#    - Write into arrays that exist, call everything once beforehand, and keep the arrays as long as the
+#      graph.
+
+# %%
+# Your turn: until it has converged
+# ---------------------------------
+#
+# A solver looks after each step. Let it replay rounds, and look once per round. The check needs no GPU.
+#
+# .. exercise:: until_converged
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {
+    "launched by Numba": "views",
+    "launched by CuPy": "elementwise",
+    "as a CUDA graph": "graph_of_1000",
+}
+times = {label: results.time(name, 10**5) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of a thousand steps")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Share work among several GPUs </gallery/concurrency/several_gpus>`. See also:
+# :doc:`Many short kernels: launch less often </gallery/first_kernels/launch_overhead>`, on what a launch is
+# made of, and :doc:`Stencils </gallery/fast_kernels/stencil>`, on several steps in one launch.

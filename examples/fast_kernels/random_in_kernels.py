@@ -1,0 +1,322 @@
+"""
+Random numbers inside a kernel
+==============================
+
+How does each thread get random numbers of its own, and what do they cost?
+"""
+# %%
+# If only one kernel uses the random numbers, make them in that kernel, and they never go through memory. Four
+# thousand million random points take :measured:`points[one_draw, 2**32].time` in a kernel that makes them
+# itself. They take :measured:`points[cupy_reduced, 2**32].time` if ``cp.random`` makes them and a kernel
+# counts them, and :measured:`points[cupy, 2**32].time` with ``cp.random`` and array arithmetic. Make few
+# states and let each thread draw many numbers, or compute numbers from a counter, which takes no states.
+#
+# .. headline:: Random points: in a kernel that makes its own numbers, and with CuPy
+#
+# .. drawn:: random_in_kernels
+#
+#    from gpuguide.charts.shapes import plot_bars
+#
+#    plot_bars(results, ["cupy", "cupy_reduced", "own_state", "one_draw", "no_state"], at=2**32)
+#
+# .. headline:: Eight random walks of a thousand steps
+#
+# .. drawn:: random_in_kernels
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import INK, SERIES, describe, style
+#
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 3.2))[1]
+#         for path, colour in zip(arrays["paths"], SERIES * 2, strict=False):
+#             ax.plot(path[:, 0], path[:, 1], color=colour, linewidth=1)
+#         ax.plot(0, 0, "o", color=INK)
+#         ax.set(xticks=[], yticks=[], aspect="equal", frame_on=False, anchor="W")
+#         ax.grid(visible=False)
+#         describe(ax, "Eight jagged paths from one point; each goes its own way.")
+
+# %%
+# A state for each thread
+# -----------------------
+#
+# A generator has a *state*, a few numbers from which it makes the next random number, and then the next
+# state. Threads that run at the same time cannot share one, so Numba makes an array of states, one for each
+# thread, from a single :term:`seed <random seed>`. Each begins 2\ :sup:`64` numbers after the one before, so
+# that no two threads ever meet. Here each thread throws points into a square; the share within a quarter of a
+# circle is a quarter of pi.
+#
+# .. rung:: own_state
+
+import cupy as cp
+import numpy as np
+from numba import cuda, float32
+from numba.cuda.random import (
+    create_xoroshiro128p_states,
+    xoroshiro128p_uniform_float32,
+)
+
+
+@cuda.jit
+def own_state(states, points, counts):
+    """Each thread throws points, and counts those within a quarter of a circle."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        inside = 0
+        for _ in range(points):
+            x = xoroshiro128p_uniform_float32(states, i)
+            y = xoroshiro128p_uniform_float32(states, i)
+            if x * x + y * y < float32(1):
+                inside += 1
+        counts[i] = inside
+
+
+n_threads, points = 65_536, 1000
+states = create_xoroshiro128p_states(n_threads, seed=1)
+counts = cp.empty(n_threads, dtype=cp.int32)
+own_state[n_threads // 256, 256](states, points, counts)
+print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
+
+# %%
+# .. try-it::
+#
+#    Launch the kernel once more with the same states. You get another estimate, for the states have moved
+#    on. With states made anew from the same seed you get the first one again, to the last digit.
+#
+# The name says which generator it is: xoroshiro128+, with 128 bits of state. There are also
+# ``xoroshiro128p_uniform_float64``, and ``xoroshiro128p_normal_float32`` and ``_float64`` for the normal
+# distribution, which draw twice for each number.
+
+# %%
+
+# record: The studies: points and walks, every result held against what chance allows
+import gpuguide as gg
+from gpuguide.measure.turns import in_turns
+from gpuguide.topics.random_in_kernels import study as random_in_kernels
+from gpuguide.topics.random_in_kernels.kernels import (
+    count_ones,
+    no_state,
+    one_draw,
+    philox,
+    same_in_blocks,
+    walk,
+)
+
+results = random_in_kernels.points.run()
+walks = random_in_kernels.walks.run()
+make = random_in_kernels.seconds_to_make
+sizes = {f"states_2_{k}": 2**k for k in (10, 14, 18, 20)}
+for name, seconds in in_turns(
+    {k: lambda n=n: make(n) for k, n in sizes.items()}, 5
+).items():
+    gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
+_ = gg.keep("paths", random_in_kernels.paths(8, 1000))
+
+# %%
+# States cost time and memory: make few
+# -------------------------------------
+#
+# ``create_xoroshiro128p_states`` computes the states on one thread of the CPU, one after the other, and
+# copies them to the GPU. Each has 16 bytes. The GPU needs many thousands of threads to be busy, but not a
+# thread for each number: let each draw many.
+#
+# .. list-table:: Making states
+#    :header-rows: 1
+#
+#    * - states
+#      - memory
+#      - time
+#    * - 1024
+#      - 16 KiB
+#      - :measured:`states_2_10`
+#    * - 16 384
+#      - 256 KiB
+#      - :measured:`states_2_14`
+#    * - 262 144
+#      - 4 MiB
+#      - :measured:`states_2_18`
+#    * - 1 048 576
+#      - 16 MiB
+#      - :measured:`states_2_20`
+#
+# Make them once, before the loop, and hand them to each launch. A program that makes them before each launch
+# spends its time on the CPU: 268 million points then take :measured:`points[states_anew, 2**28].time` instead
+# of :measured:`points[own_state, 2**28].time`.
+
+# %%
+# Both coordinates out of one number
+# ----------------------------------
+#
+# The generator makes 64 bits at a time, and a ``float32`` between 0 and 1 takes 24 of them. So one draw is
+# enough for a point.
+#
+# .. rung:: one_draw
+
+from numba import uint32, uint64
+from numba.cuda.random import xoroshiro128p_next
+
+one_draw[n_threads // 256, 256](states, points, counts)
+print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
+
+# %%
+# No states at all: compute numbers from a counter
+# -------------------------------------------------
+#
+# A *counter-based* generator scrambles a counter so thoroughly that the results look random. Number 7 of
+# thread 12 follows from the seed, from 12 and from 7, and needs no number before it. There is nothing to
+# create, to keep or to copy. If you count elements instead of threads, the result does not even depend on the
+# grid. Philox is such a generator; CuPy has it, too.
+#
+# .. rung:: no_state
+#    :beside:
+
+no_state[n_threads // 256, 256](1, points, counts)
+print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
+
+
+@cuda.jit
+def first_numbers(out):
+    i = cuda.grid(1)
+    out[i, 0], out[i, 1], out[i, 2], out[i, 3] = philox(0, i, 0)
+
+
+out = cp.empty((n_threads, 4), cp.uint32)
+first_numbers[n_threads // 256, 256](out)
+print("of thread 0:", *(f"{int(number):08x}" for number in out[0]))
+
+# %%
+# These are the first test values that the authors of Philox
+# `publish <https://github.com/DEShawResearch/random123/blob/main/tests/kat_vectors>`__. Test a generator that
+# you write down yourself in this way: with a slip in one constant, its numbers would still look random.
+
+# %%
+# Random walks
+# ------------
+#
+# A walker goes one crossing further in each step, in one of four directions. With ``cp.random`` there is a
+# call for each step, which moves all walkers; in a kernel, a thread walks on its own.
+#
+# .. rung:: walk
+#    :beside:
+
+n_walkers, steps = 65_536, 1000
+ends = cp.empty((n_walkers, 2), dtype=cp.int32)
+walk[n_walkers // 256, 256](states, steps, ends)
+squares = (ends.astype(cp.float64) ** 2).sum(axis=1)
+print("mean square of the distance:", float(squares.mean()), "after", steps, "steps")
+
+# %%
+# After a thousand steps, the mean square is about a thousand. A million walkers take
+# :measured:`walks[walk, 2**20].time` in the kernel, and :measured:`walks[cupy_steps, 2**20].time` with
+# ``cp.random``.
+
+# %%
+# What goes wrong: numbers that come again
+# ----------------------------------------
+#
+# If threads count by ``cuda.threadIdx.x``, which is the same in all blocks, every block throws the same
+# points. The same happens with states that are made anew before each launch, from the same seed. No error is
+# raised, and each estimate of pi looks fine. So look at the counts of whole blocks:
+
+# wrong: a thread's place in its block is the same in all blocks
+for kernel in (no_state, same_in_blocks):
+    kernel[n_threads // 256, 256](1, points, counts)
+    estimate = 4 * int(counts.sum()) / (n_threads * points)
+    different = len({tuple(block) for block in counts.reshape(-1, 256).tolist()})
+    print(
+        f"pi is about {estimate:.4f}, and {different} of {n_threads // 256} blocks differ"
+    )
+
+# %%
+# .. kernel:: gpuguide.topics.random_in_kernels.kernels
+#    :names: same_in_blocks
+#    :fold: The wrong kernel
+
+# %%
+# What goes wrong: a number below 1 that is 1
+# -------------------------------------------
+#
+# ``xoroshiro128p_uniform_float32`` makes a number of 53 bits below 1 and rounds it to ``float32``. Once in
+# 33 million times, the rounded number is 1. Then ``int(u * n)`` is an index behind the end, and
+# ``log(1 - u)`` is infinite. It is a
+# `known fault <https://github.com/NVIDIA/numba-cuda/issues/753>`__:
+
+states = create_xoroshiro128p_states(n_threads, seed=1)
+count_ones[n_threads // 256, 256](states, 8192, counts)
+print(int(counts.sum()), "of", n_threads * 8192, "numbers are 1")
+
+# %%
+# .. kernel:: gpuguide.topics.random_in_kernels.kernels
+#    :names: count_ones
+#    :fold: The kernel that counts
+#
+# The function ``unit`` above takes 24 bits, all of which fit into a ``float32``, and never returns 1. The
+# function for ``float64`` is right as well.
+
+# %%
+
+# draw
+gg.claim(results, "own_state", faster_than="cupy", at=2**32, by=1.2)
+gg.claim(results, "one_draw", faster_than="own_state", at=2**32)
+gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=3)
+_ = gg.claim(results, "own_state", faster_than="cpu_threads", at=2**28, by=10)
+
+# %%
+# Where Numba's generator is going
+# --------------------------------
+#
+# Numba's successor for CUDA, numba-cuda-mlir, keeps these functions for old code only:
+# `its documentation <https://nvidia.github.io/numba-cuda-mlir/latest/user/random.html>`__ calls the module
+# deprecated, and refers to the
+# `device functions of cuRAND in nvmath-python
+# <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In its version 0.6.0, the
+# states are made in a loop of plain Python. A generator such as the Philox above needs neither, for it is
+# ordinary arithmetic.
+
+# %%
+# All ways and sizes
+# ------------------
+#
+# .. headline:: What is never stored takes the least time
+
+# draw
+gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
+
+# %%
+# .. kernel:: gpuguide.topics.random_in_kernels.study
+#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps, states_anew
+#    :fold: The calls as they were timed
+#
+# .. kernel:: gpuguide.topics.random_in_kernels.kernels
+#    :names: cpu_threads
+#    :fold: The loop on all threads of the CPU
+
+# %%
+# .. remember::
+#
+#    - Make random numbers in the kernel that uses them, if no other does.
+#    - Make one state per thread, once, and let it draw many numbers: for a million states, the CPU needs
+#      :measured:`states_2_20`. If that costs too much, or the result must not depend on the grid, use a
+#      counter-based generator.
+
+# %%
+# Your turn: the same walks on any grid
+# -------------------------------------
+#
+# Numbers that follow from a counter need no state. Let walkers walk the same way, however many threads there
+# are. The check needs no GPU.
+#
+# .. exercise:: same_walks
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+names = {"cp.random": "cupy", "in a kernel": "own_state", "from a counter": "no_state"}
+times = {label: results.time(name, 2**32) for label, name in names.items()}
+_ = thumbnail.bars(times, "time of random points")
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Registers: use a local variable </gallery/fast_kernels/registers>`. See also:
+# :doc:`Random numbers: take default_rng </gallery/cupy/random_numbers>`, where CuPy makes the numbers.

@@ -1,0 +1,400 @@
+"""
+From a photo to a table: stay on the GPU
+========================================
+
+How does a photo go through many steps on the GPU, and where does the time go?
+"""
+# %%
+# Copy a photo to the GPU once, take all steps there, and bring back a table instead of pictures. Written for
+# NumPy and SciPy but run by CuPy, the code below measures the stars on 16 million pixels in
+# :measured:`count[cupy_pinned, 4096**2].time`, copies included, where SciPy takes :measured:`scipy_whole` and
+# good loops on all threads of the CPU take :measured:`count[cpu_threads, 4096**2].time`. Then write kernels
+# for the slowest steps: with two of them, the photo takes :measured:`count[kernels_pinned, 4096**2].time`.
+#
+# .. headline:: Four steps from a photo to its stars
+#
+# .. drawn:: image
+#
+#     import matplotlib.pyplot as plt
+#     import numpy as np
+#     from gpuguide.charts.style import KERNEL, SERIES, describe, style
+#
+#     photo, number = arrays["photo"], arrays["labels"]
+#     rgb = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in SERIES]
+#     labelled = np.array([(0, 0, 0), *rgb], np.uint8)[
+#         np.where(number, 1 + (5 * number) % len(SERIES), 0)
+#     ]
+#     steps = {
+#         "photo": (photo, 180),
+#         "stands out": (arrays["gain"], 50),
+#         "labelled": (labelled, None),
+#         "measured": (photo, 180),
+#     }
+#     side = len(photo)
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 2))[1]
+#         for at, (picture, top) in enumerate(steps.values()):
+#             extent = (1.05 * at, 1.05 * at + 1, 0, 1)
+#             look = {"cmap": "gray", "vmin": 0, "vmax": top, "interpolation": "none"}
+#             ax.imshow(picture, extent=extent, **look)
+#         for star in range(1, number.max() + 1):
+#             places = np.argwhere(number == star)
+#             light = photo[number == star].astype(float)
+#             row, col = (light @ places / light.sum() + 0.5) / side
+#             centre, radius = (3.15 + col, 1 - row), 0.03 + 0.0004 * light.sum() ** 0.5
+#             ax.add_patch(plt.Circle(centre, radius, fill=False, color=KERNEL, linewidth=1))
+#         ax.set(xlim=(0, 4.15), ylim=(0, 1), yticks=(), frame_on=False, anchor="W")
+#         ax.set_xticks([0.5 + 1.05 * at for at in range(4)], list(steps))
+#         ax.tick_params(length=0)
+#         ax.grid(visible=False)
+#         describe(
+#             ax,
+#             "Four pictures of the same corner of a night sky. A noisy photo with stars on a grey glow. "
+#             f"The same without noise and glow, so that the stars stand out. {number.max()} stars, each "
+#             "in a colour of its own. And the photo with a circle around each star, large where it is "
+#             "bright.",
+#         )
+#
+# .. headline:: 16 million pixels, from an array to a table, copies included
+#
+# .. drawn:: image
+#
+#     from gpuguide.charts.shapes import plot_values
+#
+#     ways = {
+#         "CPU, all threads": "cpu_threads",
+#         "CuPy, pageable copies": "cupy_pageable",
+#         "CuPy, pinned copies": "cupy_pinned",
+#         "CuPy and two Numba kernels, pinned copies": "kernels_pinned",
+#     }
+#     times = {label: results.time(name, 4096**2) for label, name in ways.items()}
+#     plot_values(times, "time from a photo of 4096 by 4096 pixels to its table")
+
+# %%
+# The same lines for CPU and GPU
+# ------------------------------
+#
+# A star stands out from its surroundings. A narrow blur takes the noise away, a wide one leaves only the glow
+# of the sky, and where the first is brighter than the second by more than a limit, there is a star. ``label``
+# gives all pixels that touch one another the same number, and ``bincount`` adds up what has one number.
+# ``scipy.ndimage`` and ``cupyx.scipy.ndimage`` have the same functions, as have NumPy and CuPy, so the
+# functions below get both as arguments.
+
+import cupy as cp
+import cupyx.scipy.ndimage
+import numpy as np
+import scipy.ndimage
+
+# A photo: stars, most of them faint, a band of light across the sky, and noise.
+rng = np.random.default_rng(0)
+sky = np.zeros((1000, 1200), np.float32)
+brightness = 400 / (1 - rng.random(2000, np.float32)) ** 0.9
+sky.flat[rng.integers(0, sky.size, 2000)] = brightness
+sky = scipy.ndimage.gaussian_filter(sky, 1.6)
+row, col = np.ogrid[:1000, :1200]
+sky += 20 + 60 * np.exp(-(((row - col) / 300) ** 2))
+sky += 5 * rng.standard_normal(sky.shape)
+photo = sky.clip(0, 255).astype(np.uint8)
+
+# Gaussians in whole numbers that add up to 256, so that float32 gets every sum exactly.
+NARROW = np.array([2, 9, 28, 55, 68, 55, 28, 9, 2], np.float32)
+HALF = [1, 1, 2, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16, 17]
+WIDE = np.array([*HALF, 18, *HALF[::-1]], np.float32)
+LIMIT = np.float32(6 * 256 * 256)  # six shades of grey
+
+
+def blur(image, weights, ndimage):
+    """Blur in two passes, down the columns and along the rows."""
+    down = ndimage.convolve1d(image, weights, axis=0, output=np.float32)
+    return ndimage.convolve1d(down, weights, axis=1)
+
+
+def find(image, xp, ndimage):
+    """Give the pixels of each star its number."""
+    soft = blur(image, xp.asarray(NARROW), ndimage)
+    glow = blur(image, xp.asarray(WIDE), ndimage)
+    return ndimage.label(soft - glow > LIMIT)
+
+
+def measure(image, labels, n, xp):
+    """Add up pixels, light, light times row and light times column of each star."""
+    place = xp.flatnonzero(labels)
+    label, light = labels.ravel()[place], image.ravel()[place].astype(np.float64)
+    row, col = place // image.shape[1], place % image.shape[1]
+    what = xp.ones_like(light), light, light * row, light * col
+    sums = [xp.bincount(label, weights=x, minlength=n + 1)[1:] for x in what]
+    return xp.stack(sums, axis=1)
+
+
+image = cp.asarray(photo)
+labels, n = find(image, cp, cupyx.scipy.ndimage)
+stars = measure(image, labels, n, cp)
+
+expected = measure(photo, *find(photo, np, scipy.ndimage), np)
+print(n, "stars; as with SciPy:", np.array_equal(stars.get(), expected))
+pixels, light, by_row, by_col = stars[int(stars[:, 1].argmax())].get()
+place = f"row {by_row / light:.1f}, column {by_col / light:.1f}"
+print(f"the brightest: {pixels:.0f} pixels around {place}")
+
+# %%
+# .. try-it::
+#
+#    Set ``LIMIT`` to two shades of grey, ``np.float32(2 * 256 * 256)``. Half as many stars again are found,
+#    for now grains of noise count as stars. Both libraries still agree on each of them.
+#
+# Stars that touch get one number together, as in the upper left corner of the pictures.
+
+# %%
+
+# record: The studies, every bit compared; each step, and the sums, timed alone; the pictures
+import gpuguide as gg
+from gpuguide.topics.image import steps
+from gpuguide.topics.image import study as image_study
+from gpuguide.topics.image.kernels import add_up, stands_out
+
+results = image_study.count.run()
+bright = image_study.bright.run()
+for name, samples in {**steps.time_steps(), **steps.time_sums()}.items():
+    gg.fact(name, float(np.median(samples)), unit="s", samples=samples)
+
+soft, glow = (blur(image, cp.asarray(x), cupyx.scipy.ndimage) for x in (NARROW, WIDE))
+corner = slice(533, 613), slice(975, 1055)
+number = np.unique(labels[corner].get(), return_inverse=True)[1]
+_ = gg.keep("photo", photo[corner])
+_ = gg.keep("gain", ((soft - glow)[corner] / 65536).clip(0, 255).astype(np.uint8))
+_ = gg.keep("labels", number.reshape(80, 80).astype(np.uint8))
+
+# %%
+# Where the time goes
+# -------------------
+#
+# Wait for the GPU after each step and read a clock:
+#
+# .. headline:: With CuPy the blurs take longest; with kernels of your own, the labels do
+
+# draw
+ways = {
+    "CuPy, pageable": "pageable",
+    "CuPy, pinned": "pinned",
+    "own kernels, pinned": "kernels",
+}
+parts = {
+    "copies": ("copy", "back"),
+    "blurs and limit": ("mask",),
+    "label": ("label",),
+    "measure": ("measure",),
+}
+bars = {
+    label: {
+        part: sum(facts[f"{way}_{step}"].value for step in names)
+        for part, names in parts.items()
+    }
+    for label, way in ways.items()
+}
+_ = gg.plot_decomposition(bars)
+
+# %%
+
+# draw
+whole = sum(facts[f"scipy_{step}"].value for step in ("mask", "label", "measure"))
+gg.fact("scipy_whole", whole, unit="s", note="its three steps, on one thread")
+large = 4096**2
+gg.claim(results, "cupy_pinned", faster_than="cupy_pageable", at=large, by=1.1)
+gg.claim(results, "cupy_pinned", faster_than="cpu_threads", at=large, by=1.5)
+gg.claim(results, "kernels_pinned", faster_than="cupy_pinned", at=large, by=1.5)
+gg.claim(results, "kernels_pinned", faster_than="cpu_threads", at=large, by=4)
+gg.claim(bright, "stands_out", faster_than="six_kernels", at=large, by=2.5)
+
+# %%
+# .. list-table:: A photo of 4096 by 4096 pixels, with a wait after each step
+#    :header-rows: 1
+#
+#    * - step
+#      - SciPy, one thread
+#      - CuPy
+#      - own kernels
+#    * - photo to the GPU, pinned
+#      -
+#      - :measured:`pinned_copy`
+#      - :measured:`kernels_copy`
+#    * - blurs and limit
+#      - :measured:`scipy_mask`
+#      - :measured:`pinned_mask`
+#      - :measured:`kernels_mask`
+#    * - label
+#      - :measured:`scipy_label`
+#      - :measured:`pinned_label`
+#      - :measured:`kernels_label`
+#    * - measure
+#      - :measured:`scipy_measure`
+#      - :measured:`pinned_measure`
+#      - :measured:`kernels_measure`
+#    * - table to the host
+#      -
+#      - :measured:`pinned_back`
+#      - :measured:`kernels_back`
+#
+# From an ordinary, :term:`pageable <pageable memory>` array, the copy takes :measured:`pageable_copy`. So
+# read photos into :term:`pinned memory`, made once by ``cupyx.empty_pinned``, and copy with
+# ``image.set(photo_pinned)``. Send bytes, and let the blurs turn them into ``float32`` on the GPU: before,
+# the photo would be four times as large on its way.
+#
+# .. kernel:: gpuguide.topics.image.steps
+#    :names: take_steps
+#    :fold: The clock between the steps
+
+# %%
+# One kernel for the blurs and the limit
+# --------------------------------------
+#
+# Up to the mask, six kernels of CuPy go over the image: two passes for each blur, a difference, a comparison.
+# They move 43 bytes for each pixel, where one byte of the photo and one of the mask are needed. In the kernel
+# below, each thread goes down a column and makes the sums of eight rows for both blurs. It puts them into
+# :term:`shared memory`, waits for the others, and then makes seven pixels of a row. All loops have constant
+# lengths, so the compiler unrolls them, and keeps the local arrays in :term:`registers <register>`.
+
+from numba import cuda, float32
+
+# Of a block. The outer 30 threads help with the first pass alone.
+ROWS, THREADS, COLUMNS = 8, 128, 98
+
+# %%
+# .. kernel:: gpuguide.topics.image.kernels
+#    :names: narrow_sum, wide_sum, stands_out
+#
+# .. kernel:: gpuguide.topics.image.kernels
+#    :names: reflected
+#    :fold: At the borders: reflected
+
+height, width = image.shape
+mask = cp.empty(image.shape, bool)
+blocks = (width + COLUMNS - 1) // COLUMNS, (height + ROWS - 1) // ROWS
+stands_out[blocks, THREADS](image, mask)
+print("the same pixels:", bool((mask == (labels > 0)).all()))
+
+# %%
+# This takes :measured:`bright[stands_out, 4096**2].time` instead of
+# :measured:`bright[six_kernels, 4096**2].time`. Fewer bytes explain little of it, for the six kernels reach
+# only :measured:`bright[six_kernels, 4096**2].share` of the memory's speed. We think that the gain comes from
+# registers: cupyx fetches a pixel anew for each weight, and works out each time where it lies.
+# :evidence:`opinion`
+
+# %%
+# One kernel for all sums
+# -----------------------
+#
+# ``measure`` picks out the bright pixels, makes four arrays of what is to be added up, and calls ``bincount``
+# for each. As a kernel, that is a single pass: each thread looks up the label of its pixel, and adds to four
+# numbers of that star. Other threads do so at the same time, and therefore each addition is an
+# :term:`atomic operation`.
+#
+# .. kernel:: gpuguide.topics.image.kernels
+#    :names: add_up
+
+table = cp.zeros((n, 4))
+blocks = (width + 31) // 32, (height + 7) // 8
+add_up[blocks, (32, 8)](image, labels, table)
+print("the same table:", bool((table == stars).all()))
+
+# %%
+# Now ``label`` takes longest. It returns how many stars there are, as a number of Python's, and therefore
+# waits for the GPU in the middle of the way.
+#
+# .. kernel:: gpuguide.topics.image.study
+#    :names: on_gpu, bright_in_one, measure_in_one, with_kernels, fetch, kernels_with_copies
+#    :fold: The whole way with both kernels, as it was timed
+
+# %%
+# What goes wrong: sums by search, a crowded zero, and bytes
+# ----------------------------------------------------------
+#
+# **Sums by search.** cupyx has SciPy's ``sum_labels`` as well. There each pixel goes through the list of
+# all labels until it finds its own, and a pixel of the sky goes through the whole list:
+
+every = cp.arange(1, n + 1)
+light = cupyx.scipy.ndimage.sum_labels(image.astype(cp.float32), labels, every)
+print("as with bincount:", bool((light == stars[:, 1]).all()))
+
+# %%
+# The sums are right. But on the large photo they take :measured:`searched`, where SciPy's take
+# :measured:`searched_by_scipy` on one thread, and ``bincount`` of the bright pixels :measured:`without_sky`.
+#
+# **A crowded zero.** Do not hand ``bincount`` the whole photo, either. All pixels of the sky have label 0,
+# and their threads stand in line to add to a single number: one sum then takes :measured:`with_sky`.
+#
+# **Bytes wrap around.** In ``uint8``, zero less one is 255, and CuPy warns as little as NumPy does:
+
+glow = blur(image, cp.asarray(WIDE), cupyx.scipy.ndimage)
+glow = (glow / 65536).astype(cp.uint8)
+gain = image - glow
+print("photo:", image[500, :6])
+print("glow: ", glow[500, :6])
+print("photo less glow:", gain[500, :6])
+print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
+
+# %%
+# So subtract in ``float32``. Without ``output=np.float32``, even the sums of a blur would be in bytes, for
+# ``convolve1d`` returns the type that it gets.
+
+# %%
+# On all threads of the CPU
+# -------------------------
+#
+# A fair rival is not SciPy on one thread. Ours goes along lines of pixels with :term:`SIMD`, on all threads.
+# Instead of labels, it writes down *runs* of bright pixels in each row. These are few, so that a single
+# thread can join those that touch.
+#
+# .. list-table:: From a photo to its table, copies included
+#    :header-rows: 1
+#
+#    * - way
+#      - 1024 by 1024
+#      - 4096 by 4096
+#    * - SciPy, one thread
+#      - :measured:`count[scipy, 1024**2].time`
+#      - :measured:`scipy_whole`
+#    * - our own loops, all threads
+#      - :measured:`count[cpu_threads, 1024**2].time`
+#      - :measured:`count[cpu_threads, 4096**2].time`
+#    * - CuPy, pageable copies
+#      - :measured:`count[cupy_pageable, 1024**2].time`
+#      - :measured:`count[cupy_pageable, 4096**2].time`
+#    * - CuPy, pinned copies
+#      - :measured:`count[cupy_pinned, 1024**2].time`
+#      - :measured:`count[cupy_pinned, 4096**2].time`
+#    * - two Numba kernels, pinned copies
+#      - :measured:`count[kernels_pinned, 1024**2].time`
+#      - :measured:`count[kernels_pinned, 4096**2].time`
+#
+# .. kernel:: gpuguide.topics.image.cpu
+#    :names: add_pair, blur_line, bright_runs, sum_runs, root, join_runs
+#    :fold: The loops on all threads of the CPU
+
+# %%
+# .. remember::
+#
+#    - Copy bytes from pinned memory to the GPU, take all steps there, and bring back a table.
+#    - Add up by label with ``bincount`` over the bright pixels, or with atomic operations: ``sum_labels``
+#      makes each pixel search, and takes :measured:`searched` instead of :measured:`without_sky`.
+
+# %%
+# Your turn: a box around each star
+# ---------------------------------
+#
+# In which rows and columns does each star lie? The kernel that you begin with searches the whole picture for
+# each of them. The check needs no GPU.
+#
+# .. exercise:: boxes
+
+# thumbnail
+from gpuguide.charts import thumbnail
+
+_ = thumbnail.picture(arrays["photo"][24:], "stars on a photo", cmap="gray", vmax=180)
+
+# %%
+# Next
+# ----
+#
+# Next: :doc:`Exercises </practice/puzzles>`, with more kernels to write and to mend. See also:
+# :doc:`Convolution: blur in two passes </gallery/cupy/convolution>`, on blurs alone, and
+# :doc:`Fast copies with pinned memory </gallery/moving_data/transfers>`.

@@ -1,0 +1,16 @@
+from numba import cuda, float32
+
+MISSING = float("nan")
+
+
+@cuda.jit
+def sums_kernel(x, sums):
+    """Add up the measured values of a row; a missing one is NaN."""
+    row = cuda.grid(1)
+    if row < x.shape[0]:
+        total = float32(0)
+        for col in range(x.shape[1]):
+            value = x[row, col]
+            if value != MISSING:
+                total += value
+        sums[row] = total

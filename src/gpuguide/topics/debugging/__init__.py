@@ -1,0 +1,1 @@
+"""Broken programs of the page debugging, and what each tool says of them."""

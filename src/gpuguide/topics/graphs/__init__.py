@@ -1,0 +1,1 @@
+"""Kernels and studies of the page graphs."""

@@ -1,0 +1,77 @@
+"""Jacobi steps that smooth a noisy signal: a step per launch, and all steps in one launch."""
+
+import numpy as np
+from numba import cuda, float32, njit
+
+
+@cuda.jit
+def jacobi_step(noisy, now, then):
+    """Each thread computes one number anew, from the noisy one and from its neighbours."""
+    i = cuda.grid(1)
+    if i > 0 and i < now.size - 1:
+        beside = now[i - 1] + now[i + 1]
+        then[i] = (noisy[i] + float32(16) * beside) * float32(1 / 33)
+    elif i < now.size:
+        then[i] = noisy[i]  # both ends stay as they are
+
+
+@cuda.jit
+def all_steps(noisy, a, b, steps):
+    """Do all steps in one launch: after each, every block waits for all others."""
+    grid = cuda.cg.this_grid()
+    now, then = noisy, a
+    for _ in range(steps):
+        for i in range(cuda.grid(1), now.size, cuda.gridsize(1)):
+            if i > 0 and i < now.size - 1:
+                beside = now[i - 1] + now[i + 1]
+                then[i] = (noisy[i] + float32(16) * beside) * float32(1 / 33)
+            else:
+                then[i] = noisy[i]
+        grid.sync()
+        a, b = b, a
+        now, then = b, a
+
+
+jacobi_source = r"""
+extern "C" __global__ void jacobi_step(const float* noisy, const float* now, float* then, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > 0 && i < n - 1) then[i] = (noisy[i] + 16.0f * (now[i - 1] + now[i + 1])) * (1.0f / 33);
+    else if (i < n) then[i] = noisy[i];
+}
+"""
+
+# The last kernel of a round decides whether the graph does another one.
+decide_source = r"""
+typedef unsigned long long cudaGraphConditionalHandle;
+extern "C" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
+
+extern "C" __global__ void largest_change(const float* a, const float* b, unsigned* change, int n) {
+    float most = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        most = fmaxf(most, fabsf(a[i] - b[i]));
+    for (int d = 16; d; d /= 2) most = fmaxf(most, __shfl_down_sync(~0u, most, d));
+    // Of numbers that are not negative, the bits are in the same order.
+    if (threadIdx.x % 32 == 0) atomicMax(change, __float_as_uint(most));
+}
+
+extern "C" __global__ void decide(
+    cudaGraphConditionalHandle again, unsigned* change, float enough, int* rounds, int most_rounds) {
+    rounds[0] += 1;
+    cudaGraphSetConditional(again, __uint_as_float(change[0]) >= enough && rounds[0] < most_rounds);
+    change[0] = 0;
+}
+"""
+
+
+@njit
+def cpu_steps(noisy, a, b, steps):
+    """Do all steps in compiled loops on one thread of the CPU, from one array into the other."""
+    a[:] = noisy
+    b[:] = noisy
+    own = noisy[1:-1]
+    for _ in range(steps):
+        # Indices that begin at 0 need no test for negative ones, so that the loop uses SIMD.
+        left, right, middle = a[:-2], a[2:], b[1:-1]
+        for i in range(middle.size):
+            middle[i] = (own[i] + np.float32(16) * (left[i] + right[i])) * np.float32(1 / 33)
+        a, b = b, a

@@ -1,0 +1,1 @@
+"""A program of four steps, profiled: which step is slow, and why."""

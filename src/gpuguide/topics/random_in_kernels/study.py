@@ -1,0 +1,176 @@
+"""Points and walks by chance: with a state per thread, computed from a counter, and by calls of CuPy."""
+
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+from numba import cuda
+from numba.cuda.random import create_xoroshiro128p_states
+
+from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel
+from gpuguide.topics.random_in_kernels import kernels
+from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
+
+SEED = 2026
+THREADS, BLOCK = 2**18, 256
+PIECE = 2**26  # points of CuPy's that are in memory at once
+STEPS = 1000
+
+
+def threads(n):
+    """Choose how many threads share n points, at least 16 for each."""
+    return min(THREADS, n // 16)
+
+
+def grid(n):
+    """Give each thread its points."""
+    return -(-threads(n) // BLOCK), BLOCK
+
+
+@cache
+def states(n):
+    """Make a state for each thread once."""
+    return create_xoroshiro128p_states(n, seed=SEED)
+
+
+def with_states(n_threads, points, counts):
+    """Hand over the states that were made once."""
+    return states(n_threads), points, counts
+
+
+def with_seed(n_threads, points, counts):
+    """Hand over the seed alone."""
+    return SEED, points, counts
+
+
+def states_anew(n_threads, points, counts):
+    """Make the states, and launch the kernel once."""
+    if counts.size:
+        fresh = create_xoroshiro128p_states(n_threads, seed=SEED)
+        kernels.own_state[-(-n_threads // BLOCK), BLOCK](fresh, points, counts)
+
+
+@cache
+def generator():
+    """Make CuPy's generator once."""
+    return cp.random.default_rng(SEED)
+
+
+def drawn(n, count):
+    """Draw the coordinates of n points with CuPy, in pieces that fit into memory, and count in each."""
+    inside = cp.zeros(1, np.int64)
+    for start in range(0, n, PIECE):
+        m = min(PIECE, n - start)
+        x = generator().random(m, dtype=np.float32)
+        y = generator().random(m, dtype=np.float32)
+        inside += count(x, y)
+    return inside
+
+
+def cupy(n_threads, points):
+    """Draw with CuPy, and count by calls on whole arrays."""
+    return drawn(n_threads * points, lambda x, y: cp.count_nonzero(x * x + y * y < 1))
+
+
+def cupy_reduced(n_threads, points):
+    """Draw with CuPy, and count in one kernel, a ReductionKernel."""
+    return drawn(n_threads * points, count_inside())
+
+
+@cache
+def count_inside():
+    """Describe how points are counted in one pass."""
+    inputs, inside = "float32 x, float32 y", "x * x + y * y < 1.0f"
+    return cp.ReductionKernel(inputs, "int64 n", inside, "a + b", "n = a", "0", "count_inside")
+
+
+def cpu_threads(n_threads, points, counts):
+    """Share the points out among all threads of the CPU."""
+    kernels.cpu_threads(points, counts)
+
+
+# In the simulator, NumPy warns of numbers that overflow, as those of Numba's generator are to.
+of_numba = {"arguments": with_states, "simulatable": False}
+# Of CuPy's ways, the result is the sum of all.
+one_count = {"allocates": True, "output": lambda n, dtype: ((1,), np.int64)}
+
+points = Study(
+    name="points",
+    title="Random points in a square, counted within a quarter of a circle, float32",
+    sizes=(2**20, 2**24, 2**28, 2**32),
+    size_name="points",
+    inputs=lambda n, dtype, rng, exact: (threads(n), n // max(1, threads(n))),
+    input_note="none: each call makes its random numbers",
+    check=InsideCheck(),
+    output=lambda n, dtype: ((threads(n),), np.int32),
+    small=(0, 512),
+    baseline="cupy",
+    variants=(
+        cpu(cpu_threads, "CPU, all threads", "all", up_to=2**28),
+        gpu(cupy, "cp.random, arrays", **one_count),
+        gpu(cupy_reduced, "cp.random, ReductionKernel", **one_count),
+        kernel(kernels.own_state, "a state per thread", grid, **of_numba),
+        kernel(kernels.one_draw, "one number per point", grid, **of_numba),
+        kernel(kernels.no_state, "Philox, no state", grid, arguments=with_seed),
+        end_to_end(states_anew, "states made anew", arrays="numba"),
+    ),
+)
+
+# Walks ------------------------------------------------------------------------------------------------------
+
+
+def cupy_steps(steps, ends):
+    """Move all walkers by one step in each call of CuPy."""
+    ways = cp.asarray([1, -1, 1j, -1j], np.complex64)
+    where = cp.zeros(len(ends), np.complex64)
+    for _ in range(steps):
+        where += ways[generator().integers(0, 4, size=len(ends), dtype=np.int32)]
+    ends[:, 0], ends[:, 1] = where.real, where.imag
+
+
+def with_walkers(steps, ends):
+    """Hand over a state for each walker."""
+    return states(len(ends)), steps, ends
+
+
+walks = Study(
+    name="walks",
+    title=f"Random walks of {STEPS} steps",
+    sizes=(2**12, 2**20),
+    size_name="walkers",
+    dtype="int32",
+    inputs=lambda n, dtype, rng, exact: (STEPS,),
+    input_note="none: each call makes its random numbers",
+    check=WalkCheck(),
+    output=lambda n, dtype: ((n, 2), np.int32),
+    small=(0, 33),
+    baseline="cupy_steps",
+    variants=(
+        end_to_end(cupy_steps, "cp.random, a call per step", arrays="numba"),
+        kernel(
+            kernels.walk,
+            "a thread per walker",
+            lambda n: (-(-n // BLOCK), BLOCK),
+            arguments=with_walkers,
+            simulatable=False,
+        ),
+    ),
+)
+
+
+def paths(n_walkers, steps):
+    """Return the way of each walker, as a picture shows it."""
+    places = cp.empty((n_walkers, steps, 2), np.int16)
+    kernels.whole_walk[1, n_walkers](states(n_walkers), places)
+    return places.get()
+
+
+# What states cost -------------------------------------------------------------------------------------------
+
+
+def seconds_to_make(n):
+    """Return how long it takes to make so many states, until the GPU has them."""
+    begin = perf_counter()
+    create_xoroshiro128p_states(n, seed=SEED)
+    cuda.synchronize()
+    return perf_counter() - begin

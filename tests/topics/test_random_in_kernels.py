@@ -1,0 +1,91 @@
+"""Random numbers in kernels: Philox as published, and what the checks accept and reject."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from gpuguide.errors import MismatchError
+from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
+
+RNG = np.random.default_rng(3)
+THREADS, POINTS, STEPS = 2**12, 64, 1000
+
+
+def passes(check: object, output: np.ndarray, *inputs: int) -> bool:
+    largest, allowed = check.compare(output, check.prepare(inputs))
+    return bool(largest <= allowed)
+
+
+def counts(threads: int = THREADS) -> np.ndarray:
+    return RNG.binomial(POINTS, np.pi / 4, threads).astype(np.int32)
+
+
+def ends(walkers: int = THREADS) -> np.ndarray:
+    ways = RNG.multinomial(STEPS, [1 / 4] * 4, walkers)
+    return np.stack([ways[:, 0] - ways[:, 1], ways[:, 2] - ways[:, 3]], axis=1).astype(np.int32)
+
+
+@pytest.mark.parametrize("threads", [0, 1, 31, 32, 512, THREADS])
+def test_counts_by_chance_pass(threads: int) -> None:
+    made = counts(threads)
+    assert passes(InsideCheck(), made, threads, POINTS)
+    assert passes(InsideCheck(), made.sum(keepdims=True), threads, POINTS)
+
+
+def test_counts_that_chance_does_not_make_are_rejected() -> None:
+    repeated = np.tile(counts(256), THREADS // 256)  # all blocks throw the points of the first
+    half = counts() // 2
+    even = np.full(THREADS, round(POINTS * np.pi / 4), np.int32)  # more alike than by chance
+    for wrong in (repeated, half, even):
+        assert not passes(InsideCheck(), wrong, THREADS, POINTS)
+    with pytest.raises(MismatchError, match="1 counts do not lie from 0 to 64"):
+        passes(InsideCheck(), np.append(counts(THREADS - 1), POINTS + 1), THREADS, POINTS)
+
+
+@pytest.mark.parametrize("walkers", [0, 1, 33, THREADS])
+def test_walks_by_chance_pass(walkers: int) -> None:
+    assert passes(WalkCheck(), ends(walkers), STEPS)
+
+
+def test_walks_that_chance_does_not_make_are_rejected() -> None:
+    aside = ends() + np.array([40, 0])
+    repeated = np.tile(ends(256), (THREADS // 256, 1))
+    for wrong in (aside, repeated, np.zeros((THREADS, 2), np.int32)):
+        assert not passes(WalkCheck(), wrong, STEPS)
+    with pytest.raises(MismatchError, match="1 walks end where 1000 steps cannot lead"):
+        passes(WalkCheck(), np.concatenate([ends(40), [[1, 0]]]), STEPS)
+
+
+def philox(counter: list[int], key: list[int]) -> list[int]:
+    """Philox 4x32 with ten rounds, in Python's whole numbers."""
+    (a, b, c, d), (first, second) = counter, key
+    for _ in range(10):
+        one, two = 0xD2511F53 * a, 0xCD9E8D57 * c
+        a, b, c, d = (two >> 32) ^ b ^ first, two % 2**32, (one >> 32) ^ d ^ second, one % 2**32
+        first, second = (first + 0x9E3779B9) % 2**32, (second + 0xBB67AE85) % 2**32
+    return [a, b, c, d]
+
+
+def test_philox_makes_the_published_numbers(simulator_python: Callable[..., str]) -> None:
+    vector = philox([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0])
+    assert vector == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+    snippet = """
+import numpy as np
+from numba import cuda
+from gpuguide.topics.random_in_kernels.kernels import philox
+
+@cuda.jit
+def make(count, thread, seed, out):
+    out[0], out[1], out[2], out[3] = philox(count, thread, seed)
+
+for arguments in ((0, 0, 0), (7, 12, 2026), (2**32 - 1, 2**31, 5)):
+    out = np.empty(4, np.uint32)
+    make[1, 1](*arguments, out)
+    print(out.tolist())
+"""
+    expected = [
+        philox([k, 0, i, 0], [seed, 0]) for k, i, seed in ((0, 0, 0), (7, 12, 2026), (2**32 - 1, 2**31, 5))
+    ]
+    assert expected[0] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert simulator_python(snippet, timeout=120) == "".join(f"{numbers}\n" for numbers in expected)

@@ -1,0 +1,72 @@
+"""What only the kernels of which_tool promise: rows of any length, and one source for two compilers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpuguide as gg
+from compile_lane import needs_compilers, numba_facts, raw_facts
+from gpuguide.topics.which_tool import kernels, lines, rivals
+from gpuguide.topics.which_tool.study import shares, softmax
+from kernel_emulator import needs_host_compiler
+from warp_emulator import EmulatedKernel
+
+SHAPES = ((1, 1), (3, 33), (2, 513), (1, 8192))
+ROUNDING = {"rtol": 1e-5, "atol": 1e-12}
+
+
+def numbers(shape: tuple[int, int]) -> np.ndarray:
+    return np.random.default_rng(shape[1]).uniform(-90, 90, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_of_any_length_in_numba(shape: tuple[int, int]) -> None:
+    x, out = numbers(shape), np.full(shape, 9, np.float32)
+    assert not gg.trace(kernels.numba_kernel[shape[0], kernels.BLOCK], x, out).findings
+    np.testing.assert_allclose(out, shares(x.astype(float)), **ROUNDING)
+
+
+@needs_compilers()
+def test_kernels_compile_without_a_spill() -> None:
+    from numba import float32
+
+    facts = numba_facts(kernels.numba_kernel, (float32[:, ::1], float32[:, ::1]))
+    assert (facts.spills, facts.stack_bytes, facts.count("call")) == (0, 0, 0)
+    assert facts.registers <= 48
+    facts = raw_facts(kernels.raw_source, "softmax")
+    assert facts.spills == 0
+    assert facts.registers <= 40
+
+
+def test_the_successor_gets_the_same_source() -> None:
+    source = Path(kernels.__file__).read_text(encoding="utf-8")
+    assert source.count(rivals.NUMBA_IMPORT) == 1
+
+
+def test_each_tool_has_lines() -> None:
+    on_gpu = {variant.name for variant in softmax.variants if variant.needs_gpu}
+    assert on_gpu == {*lines.lines_written()}
+
+
+# What the emulator lacks.
+OPERATIONS = r"""
+#include <cmath>
+static float __int_as_float(unsigned x) { float y; std::memcpy(&y, &x, 4); return y; }
+static float __shfl_xor_sync(unsigned all, float x, int mask) {
+    int bits; std::memcpy(&bits, &x, 4);
+    return __int_as_float((unsigned)__shfl_sync(all, bits, threadIdx.x % 32 ^ mask));
+}
+"""
+
+
+@needs_host_compiler()
+def test_rows_of_any_length_in_cuda(tmp_path: Path) -> None:
+    parameters = "const float* x, float* out, int cols"
+    kernel = EmulatedKernel(OPERATIONS + kernels.raw_source, "softmax", parameters, tmp_path)
+    for shape in SHAPES:
+        x, out = numbers(shape), np.full(shape, 9, np.float32)
+        kernel(shape[0], kernels.BLOCK, x, out, np.int32(shape[1]))
+        np.testing.assert_allclose(out, shares(x.astype(float)), **ROUNDING)
