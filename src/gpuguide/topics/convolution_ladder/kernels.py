@@ -170,7 +170,8 @@ blur(const float* __restrict__ image, float* __restrict__ out, int height, int w
     }
     for (int start = top, half = 0; start < bottom; start += ROWS, half = 1 - half) {
         float next[ROWS];  // on their way while this round computes
-        const int n_below = inside ? height - (start + ROWS + K - 1 - K / 2) : 0;
+        const bool more = inside && start + ROWS < bottom;
+        const int n_below = more ? height - (start + ROWS + K - 1 - K / 2) : 0;
         #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             next[k] = k < n_below ? *below : 0;

@@ -19,7 +19,7 @@ from gpuguide.topics.grids_2d_3d.study import matrix_shape
 
 EDGE = 2048  # of the image for kernels of several sizes
 SIZES = (3, 7, 15, 31)
-PASS_THREADS, PASS_ROWS = 128, 72  # of the kernel with both passes: threads and rows of a block
+PASS_THREADS = 128  # of a block of the kernel with both passes
 
 
 @cache
@@ -80,8 +80,9 @@ def passes_kernel(k):
 def passes(image, weights, column, row, out):
     """Make both passes in one kernel that marches down the image: CUDA C++."""
     (height, width), k = out.shape, column.size
-    blocks = -(-width // ((PASS_THREADS - k + 1) // 4 * 4)), -(-height // PASS_ROWS)
-    arguments = image, out, np.int32(height), np.int32(width), np.int32(PASS_ROWS)
+    rows = 72 if height <= 4096 else 144  # fewer begin anew, where there are blocks enough
+    blocks = -(-width // ((PASS_THREADS - k + 1) // 4 * 4)), -(-height // rows)
+    arguments = image, out, np.int32(height), np.int32(width), np.int32(rows)
     passes_kernel(k)(blocks, (PASS_THREADS,), arguments)
 
 
