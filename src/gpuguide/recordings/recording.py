@@ -15,6 +15,7 @@ from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.counters import Counted
 from gpuguide.results.description import StudyDescription
+from gpuguide.results.findings import Finding
 from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
@@ -175,11 +176,10 @@ def _first(lines: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ClaimsElsewhere:
-    """What a page's claims come to on another machine, in the page's order; or why they were not checked."""
+    """What a page's claims come to on another machine, in the page's order."""
 
     machine: str
     claims: tuple[ClaimResult, ...] = ()
-    unchecked: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,6 +188,7 @@ class Stated:
 
     by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
     claims: tuple[ClaimResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
     elsewhere: tuple[ClaimsElsewhere, ...] = ()
 
     @cached_property
