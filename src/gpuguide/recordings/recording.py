@@ -20,7 +20,7 @@ from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
-__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "SavedRun", "Stated"]
+__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "Stated"]
 
 
 @dataclass(frozen=True)
@@ -125,24 +125,6 @@ class Recording(Run):
         if self.counters:
             cells = (f"{each.study}[{each.variant}, {format_size(each.size)}]" for each in self.counters)
             lines.append(f" counters of {_listed(cells)}")
-        return "\n".join(lines) + ">"
-
-
-@dataclass(frozen=True, repr=False)
-class SavedRun:
-    """What ``gpuguide run TOPIC --json FILE`` wrote: one run of a topic's studies, on one machine."""
-
-    gpuguide: str
-    studies: dict[str, Results]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "studies", ByName(self.studies))
-
-    def __repr__(self) -> str:
-        lines = [
-            f"<SavedRun of gpuguide {self.gpuguide}: {_counted(self.studies, 'study', 'studies')}",
-            *_first(_told(study) for study in self.studies.values()),
-        ]
         return "\n".join(lines) + ">"
 
 
