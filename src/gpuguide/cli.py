@@ -44,10 +44,9 @@ examples:
 
 _RUN_EXAMPLES = """\
 examples:
+  gpuguide run primes matmul --quick
   gpuguide run primes --sizes 1e6 2**24
   gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
-
-  gpuguide run primes matmul --quick
 
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
 and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
@@ -169,7 +168,7 @@ def _list(options: argparse.Namespace) -> int:
         for entry in members:
             newest, machines = _recorded(entry.recorded)
             print(f"  {entry.name:{name}}  {newest:17}  {entry.title}{machines}")
-    print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run TOPIC")
+    print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run PAGE")
     return 0
 
 
@@ -217,7 +216,7 @@ def _run(options: argparse.Namespace) -> int:
         for page in dict.fromkeys(options.pages)
     }
     has_gpu = _say_machine()
-    n_cells = sum(_cells(study, options) for studies in pages.values() for study, _ in studies.values())
+    n_cells = sum(_cells(*each, options) for studies in pages.values() for each in studies.values())
     bar = RunBar(n_cells, QUICK_S * len(pages) if options.quick else math.inf)
     session, failed, written = Session(quick=options.quick), False, False
     for page, studies in pages.items():
@@ -236,8 +235,8 @@ def _run(options: argparse.Namespace) -> int:
     return int(failed)
 
 
-def _cells(study: Study, options: argparse.Namespace) -> int:
-    return len(study.variants) * len(options.sizes or study.sizes)
+def _cells(study: Study, names: list[str] | None, options: argparse.Namespace) -> int:
+    return len(study.chosen(names)) * len(options.sizes or study.sizes)
 
 
 def _run_page(
@@ -260,21 +259,25 @@ def _run_page(
         print(textwrap.fill(recorded_on(recordings), _width()))
     guide = recordings[0].studies if recordings else {}
     run, failed = PageRun(page, session, options.quick, options.sizes), False
-    for number, (study, names) in enumerate(studies.values()):
-        if not has_gpu and all(variant.needs_gpu for variant in study.chosen(names)):
+    able = [
+        name
+        for name, (study, names) in studies.items()
+        if has_gpu or not all(variant.needs_gpu for variant in study.chosen(names))
+    ]
+    for name, (study, names) in studies.items():
+        if name not in able:
             print(f"\n{study.title}: not measured, because it needs a GPU.")
-            bar.skip(_cells(study, options))
+            bar.skip(_cells(study, names, options))
             continue
         try:
             with bar.study(f"{page}: {study.title}") as advance:
-                results = run.measure(
-                    study, names, guide=guide.get(study.name), n_left=len(studies) - number, advance=advance
-                )
+                n_left = len(able) - able.index(name)
+                results = run.measure(study, names, guide=guide.get(name), n_left=n_left, advance=advance)
         # A wrong result or a library that is missing here is no reason to lose what comes before and after.
         except Exception as error:
             if options.traceback:
                 raise
-            _complain(f"{study.name}: {_in_words(error)}")
+            _complain(f"{name}: {_in_words(error)}")
             failed = True
             continue
         _print_study(results, recordings)
