@@ -236,16 +236,11 @@ def _findings(own: Recording, others: Iterable[Recording], stated: Stated) -> li
     if not stated.claims:
         return []
     named = {other.machine: other for other in others}
-    checked = [(named[each.machine], each.claims) for each in stated.elsewhere if not each.unchecked]
+    checked = [(named[each.machine], each.claims) for each in stated.elsewhere]
     items = []
     for number, claim in enumerate(stated.claims):
         there = [(recording, claims[number]) for recording, claims in checked]
         items.append(f"{claim_words(claim)}: {', '.join(_where(own, claim, there))}")
-    items += [
-        f"Not checked on {_machine(named[each.machine])}: {each.unchecked}"
-        for each in stated.elsewhere
-        if each.unchecked
-    ]
     listed = nodes.bullet_list("", bullet="*")
     listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
     return [nodes.paragraph("", "What this page finds, and the machines on which it holds:"), listed]
