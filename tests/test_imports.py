@@ -19,7 +19,10 @@ ROOMS = (
     ("gpuguide.machine", "gpuguide.results", "gpuguide.symptoms", "gpuguide.tracer"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
-    ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),
+    (
+        *("gpuguide.catalogue", "gpuguide.comparison", "gpuguide.doctor"),
+        *("gpuguide.run_table", "gpuguide.statements"),
+    ),
     ("gpuguide",),
     ("gpuguide.cli",),
     ("gpuguide.__main__",),

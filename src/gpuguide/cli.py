@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``exercises``, ``trace``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``compare``, ``exercises``, ``trace``, ``doctor``."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ examples:
   gpuguide list                         the topics by section, and when each was recorded
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
+  gpuguide compare mine.json            what 'run --json' wrote, beside the guide's machines
   gpuguide exercises                    exercises that check themselves
   gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
@@ -47,6 +48,15 @@ examples:
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
 and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
 recording. Without a GPU only the CPU variants run. In Python, gpuguide.load("primes.json") reads the file.
+"""
+
+_COMPARE_EXAMPLES = """\
+examples:
+  gpuguide compare mine.json                        beside all machines that the guide recorded
+  gpuguide compare mine.json nvidia-h200            beside one of them
+  gpuguide compare class/*.json --plot class.svg    a whole class
+
+Only the same studies at the same sizes are compared; what differs is said below each table.
 """
 
 
@@ -99,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
     run.set_defaults(command=_run)
 
+    _add_compare(commands)
     _add_exercises(commands)
 
     trace = commands.add_parser(
@@ -114,6 +125,22 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="lay runs of several machines side by side",
+        epilog=_COMPARE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    compare.add_argument(
+        "what", nargs="+", metavar="FILE", help="what 'gpuguide run --json FILE' wrote, or a recorded machine"
+    )
+    compare.add_argument("--study", metavar="NAME", help="only this study of a page that has several")
+    compare.add_argument("--plot", type=Path, metavar="FILE", help="draw all machines in one plot, as SVG")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write the tables as HTML")
+    compare.set_defaults(command=_compare)
+
+
 def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     from gpuguide.exercises.actions import EXAMPLES, add_actions
 
@@ -125,6 +152,23 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     exercises.set_defaults(command=_exercises)
     add_actions(exercises)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from gpuguide.comparison import compare
+
+    _need_folders(options.plot, options.html)
+    comparison = compare(*options.what).only(options.study)
+    print(comparison.text(_width()))
+    if options.html is not None:
+        _write(options.html, comparison._repr_html_())
+    if options.plot is not None:
+        from gpuguide.charts.style import save_svg
+
+        for name in comparison.studies:
+            target = _of_study(options.plot, name, len(comparison.studies))
+            _write(target, save_svg(comparison.figure(name)).decode())
+    return 0
 
 
 def _exercises(options: argparse.Namespace) -> int:
@@ -195,9 +239,7 @@ def _run(options: argparse.Namespace) -> int:
     from gpuguide.run_table import recorded_on
 
     # Before minutes of measuring, not after.
-    for path in (options.json, options.plot):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
+    _need_folders(options.json, options.plot)
     chosen = _choose(catalogue.studies(options.topic), options.study)
     recording = store.load_or_none(options.topic)
     has_gpu = _say_machine()
@@ -328,13 +370,24 @@ def _plot(path: Path, done: dict[str, Results]) -> None:
     from gpuguide.charts.style import save_svg, style
 
     for name, results in done.items():
-        target = path if len(done) == 1 else path.with_stem(f"{path.stem}-{name}")
+        target = _of_study(path, name, len(done))
         with style():
             # Not by pyplot, which would look for a display and keep the figure.
             figure = Figure()
             plot_time(results, ax=figure.subplots())
             svg = save_svg(figure)
         _write(target, svg.decode())
+
+
+def _of_study(path: Path, name: str, n_studies: int) -> Path:
+    """Name the picture of a study: as asked for, or with the study's name where there are several."""
+    return path if n_studies == 1 else path.with_stem(f"{path.stem}-{name}")
+
+
+def _need_folders(*paths: Path | None) -> None:
+    for path in paths:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
 
 
 def _write(path: Path, text: str) -> None:

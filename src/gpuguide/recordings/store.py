@@ -48,6 +48,8 @@ PRIMARY_MACHINE = "nvidia-h200"
 """The machine whose recordings are shown where none is named."""
 
 _RUNS = "[0-9]*.json"
+# The first fields of a run, machine and page, are in so many bytes.
+_HEAD = 400
 
 
 def load(page: str | Path, machine: str | None = None, root: Path | None = None) -> Recording | SavedRun:
@@ -56,7 +58,7 @@ def load(page: str | Path, machine: str | None = None, root: Path | None = None)
     Parameters
     ----------
     page : str or Path
-        Name of the page; or the file, as a path or by a name that ends in ``.json``.
+        Name of the page; or the file of a run, as a path or by a name that ends in ``.json``.
     machine : str, optional
         On which machine; by default the primary one (``"nvidia-h200"``), else the first by the alphabet.
     root : Path, optional
@@ -67,7 +69,7 @@ def load(page: str | Path, machine: str | None = None, root: Path | None = None)
     Recording or SavedRun
         Of a page: ``studies``, ``facts``, ``ceilings`` and ``provenance`` of the newest run. Each study has
         the former ones in ``others``; a fact that is a number is the median over the machine starts. Of a
-        file: ``studies``.
+        file: the same of its one run, or ``studies`` alone.
 
     Raises
     ------
@@ -270,14 +272,18 @@ def _path(folder: Path, run: Run, former: dict[Path, Run]) -> Path:
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def _load_file(path: Path) -> SavedRun:
+def _load_file(path: Path) -> Recording | SavedRun:
     try:
-        return loads(SavedRun, path.read_bytes(), "")
+        text = path.read_bytes()
+        # A whole run, as a recording holds it, says of which page it is.
+        if b'"page"' in text[:_HEAD]:
+            return _recording(loads(_File, text, "").run())
+        return loads(SavedRun, text, "")
     except OSError as error:
         reason = str(error.strerror)
     except RecordingError as error:
         reason = str(error)
-    raise RecordingError(f"Cannot read {path} as what 'gpuguide run TOPIC --json FILE' writes: {reason}")
+    raise RecordingError(f"Cannot read {path} as what 'gpuguide run PAGE --json FILE' writes: {reason}")
 
 
 def _folder(page: str, machine: str | None, root: Path) -> Path:
