@@ -20,7 +20,7 @@ ROOMS = (
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
     (
-        *("gpuguide.catalogue", "gpuguide.comparison", "gpuguide.doctor"),
+        *("gpuguide.catalogue", "gpuguide.comparison", "gpuguide.doctor", "gpuguide.health"),
         *("gpuguide.run_table", "gpuguide.statements"),
     ),
     ("gpuguide",),

@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``compare``, ``exercises``, ``trace``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``compare``, ``exercises``, ``trace``, ``doctor`` ..."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ examples:
   gpuguide run first_kernel             check and time a topic here; print the table
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
   gpuguide compare mine.json            what 'run --json' wrote, beside the guide's machines
+  gpuguide check-my-gpu                 measure in a minute or two whether this GPU is as fast as it should be
   gpuguide exercises                    exercises that check themselves
   gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
@@ -122,6 +123,12 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
     doctor.add_argument("--json", action="store_true", help="print facts and findings as JSON")
     doctor.set_defaults(command=_doctor)
+
+    health = commands.add_parser(
+        "check-my-gpu", help="measure whether this GPU is as fast as it should be, in three minutes at most"
+    )
+    health.add_argument("--json", action="store_true", help="print rates, state and findings as JSON")
+    health.set_defaults(command=_check_my_gpu)
     return parser
 
 
@@ -299,6 +306,14 @@ def _doctor(options: argparse.Namespace) -> int:
     else:
         doctor.show(facts, diagnoses)
     return int(doctor.has_problems(diagnoses))
+
+
+def _check_my_gpu(options: argparse.Namespace) -> int:
+    from gpuguide import health
+
+    checked = health.check(say=lambda words: print(f"Measuring {words} ...", file=sys.stderr))
+    print(checked.as_json() if options.json else checked.text(_width()))
+    return int(not checked.is_healthy)
 
 
 def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:
