@@ -18,7 +18,7 @@ from gpuguide.measure.session import Machine
 
 GIB, MS = 2**30, 1_000_000
 H200 = {
-    "copy": 4.26e12, "fp32": 6.6e13, "h2d": 5.5e10, "h2d_pageable": 8e9, "d2h": 5.5e10, "d2h_pageable": 1.5e10,
+    "copy": 4.26e12, "fp32": 6.6e13, "h2d": 5.5e10, "h2d_pageable": 8e9, "d2h": 5.5e10, "d2h_pageable": 1e10,
     "launch": 5e-7, "launch_host": 5e-6,
 }  # fmt: skip
 BUSY = State(busy=0.8)
