@@ -12,8 +12,7 @@ from gpuguide.comparison import Side, compare
 from gpuguide.errors import ArgumentError, RecordingError, UnknownNameError
 from gpuguide.recordings import store
 from gpuguide.recordings.keys import Key
-from gpuguide.recordings.plain import dumps
-from gpuguide.recordings.recording import Run, SavedRun
+from gpuguide.recordings.recording import Run
 from gpuguide.results.results import Results
 from study_results import SIZES, VARIANTS, cell, make, missing, on_starts
 
@@ -126,12 +125,6 @@ def test_a_file_alone_is_compared_with_the_guide(tmp_path: Path, capsys: pytest.
     out = capsys.readouterr().out
     assert "mine / nvidia-h200" in out
     assert (tmp_path / "mine.svg").read_text().startswith("<?xml")
-
-
-def test_a_file_of_studies_alone_is_compared_too(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    path.write_text(dumps(SavedRun("0.1", {"add": make()})))
-    assert compare(path, make()).sides[0].name == "mine"
 
 
 @pytest.mark.parametrize(

@@ -43,24 +43,18 @@
     } catch {
       fail("This is no JSON, or the file was cut short. Write it again: gpuguide run PAGE --json mine.json");
     }
-    if (!isObject(run) || !isObject(run.studies))
+    if (!isObject(run) || !isObject(run.studies) || typeof run.page !== "string")
       fail("This JSON holds no run. Drop what gpuguide run PAGE --json mine.json wrote.");
     return run;
   };
-  /* A file without the name of its page is of the page that has its studies. */
   const pageOf = (run) => {
-    const name =
-      typeof run.page === "string"
-        ? run.page
-        : Object.keys(guide.pages).find((page) => Object.keys(run.studies).some((s) => s in guide.pages[page].studies));
-    if (!name || !Object.hasOwn(guide.pages, name))
-      fail(`The guide has no current numbers of the page ${JSON.stringify(run.page || "of these studies")}.`);
-    return guide.pages[name];
+    if (!Object.hasOwn(guide.pages, run.page)) fail(`The guide has no current numbers of the page ${run.page}.`);
+    return guide.pages[run.page];
   };
   /* Times of a study in seconds, by variant, clock and size; fields that are absent have their defaults. */
   const timesOf = (study) => {
     const times = new Map();
-    for (const cell of Array.isArray(study.measurements) ? study.measurements : []) {
+    for (const cell of Array.isArray(study.measurements) ? study.measurements.filter(isObject) : []) {
       const samples = Array.isArray(cell.samples_ns) ? cell.samples_ns.filter(Number.isFinite) : [];
       if (samples.length)
         times.set(`${cell.variant} ${cell.clock || "device"} ${cell.size}`, median(samples) / (cell.n_calls || 1) / 1e9);
@@ -120,8 +114,15 @@
       const unlike = differences(study, theirs);
       const shown = unlike.length ? null : table(study, theirs, timesOf(study), page.machines);
       if (shown) parts.push(shown);
-      else if (unlike.length) notes.push(`${name} is another study: its ${unlike.join(" and ")} differ.`);
+      else if (unlike.length) notes.push(`${name} is another study: its ${unlike.join(" and ")} ${unlike.length === 1 ? "differs" : "differ"}.`);
       else notes.push(`Of ${name} no size and variant was measured on both sides.`);
+      if (shown) {
+        const sizes = Array.isArray(study.sizes) ? study.sizes : [];
+        const others = [...new Set(theirs.cells.map((cell) => cell[2]))];
+        const only = (some, rest) => some.filter((size) => !rest.includes(size)).map(sizeWords).join(", ");
+        if (only(sizes, others)) notes.push(`Only your run of ${name} has the sizes ${only(sizes, others)}.`);
+        if (only(others, sizes)) notes.push(`Your run of ${name} has none of the sizes ${only(others, sizes)}.`);
+      }
       if (study.quick) notes.push(`${name} was a quick run, with fewer samples.`);
     }
     const topics = isObject(run.key) && Array.isArray(run.key.topics) ? Object.fromEntries(run.key.topics) : {};

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gpuguide.errors import ArgumentError, unknown
 from gpuguide.recordings import store
-from gpuguide.recordings.recording import Recording, Run, SavedRun
+from gpuguide.recordings.recording import Recording, Run
 from gpuguide.results.records import Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.starts import Quantity
@@ -251,7 +251,7 @@ class Comparison:
         return self._study(next(iter(self.studies)) if study is None else study).plot(size, ax)
 
 
-def compare(*what: Results | Run | SavedRun | Side | str | Path) -> Comparison:
+def compare(*what: Results | Run | Side | str | Path) -> Comparison:
     """Lay the same studies of several machines side by side.
 
     Only what is comparable is compared: studies of the same title, type and cache, at the same sizes. What
@@ -259,7 +259,7 @@ def compare(*what: Results | Run | SavedRun | Side | str | Path) -> Comparison:
 
     Parameters
     ----------
-    *what : Results, Recording, SavedRun, str or Path
+    *what : Results, Recording, str or Path
         Two or more: what `Study.run` returned or `load` read; a file that ``gpuguide run PAGE --json FILE``
         wrote; or the name of a machine that the guide recorded, such as ``"nvidia-h200"``. One alone is
         compared with all machines that recorded its page.
@@ -283,15 +283,8 @@ def compare(*what: Results | Run | SavedRun | Side | str | Path) -> Comparison:
     >>> import gpuguide as gg
     >>> from gpuguide.results.sample import sample_results
     >>> mine = sample_results()
-    >>> print(gg.compare(mine, mine).studies["sample"].table())
-    An invented study (float32, warm cache)
-    elements  variant  this machine  this machine (2)  this machine / this machine (2)
-    2^10      NumPy          1.0 µs            1.0 µs                             1.0×
-              Numba          3.0 µs            3.0 µs                             1.0×
-    2^20      NumPy          900 µs            900 µs                             1.0×
-              Numba          6.0 µs            6.0 µs                             1.0×
-    2^26      NumPy           70 ms             70 ms                             1.0×
-              Numba          220 µs            220 µs                             1.0×
+    >>> gg.compare(mine, mine)
+    <Comparison of this machine, this machine (2): sample>
     """
     if not what:
         raise ArgumentError('compare: expected results and a machine, such as "nvidia-h200"; got nothing.')
@@ -310,14 +303,12 @@ def compare(*what: Results | Run | SavedRun | Side | str | Path) -> Comparison:
     return _compared(_with_names(sides))
 
 
-def _own(thing: Results | Run | SavedRun | Side | str | Path) -> Side:
+def _own(thing: Results | Run | Side | str | Path) -> Side:
     match thing:
         case Side():
             return thing
         case Results():
             return Side(_HERE, {thing.name: thing})
-        case SavedRun():
-            return Side(_HERE, thing.studies)
         case Run():
             return Side(
                 thing.machine, thing.studies, thing, isinstance(thing, Recording) and bool(thing.folder)

@@ -71,23 +71,20 @@ def test_a_run_stands_beside_the_guide(reader):
     assert min(widths) > 0
 
 
-def test_a_file_of_studies_alone_finds_its_page(reader):
-    studies = {"gpuguide": "0.1", "studies": recorded()["studies"]}
-    assert "sent nowhere" in drop(reader, json.dumps(studies))
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         (json.dumps(recorded())[:5000], "cut short"),
         ('{"a": 1}', "holds no run"),
         ("[]", "holds no run"),
+        (json.dumps({"gpuguide": "0.1", "studies": {}}), "holds no run"),
         (json.dumps(recorded() | {"page": "no_page"}), "no_page"),
         (json.dumps(recorded() | {"page": "__proto__"}), "__proto__"),
         (json.dumps(recorded() | {"page": "primes"}), "no study increment"),
         (changed(dtype="float32"), "dtype differ"),
         (changed(measurements=[]), "on both sides"),
         (changed(measurements=3), "on both sides"),
+        (changed(measurements=[None, 3]), "on both sides"),
         (
             changed(measurements=[{"variant": "numpy", "clock": "host", "size": 10**300, "samples_ns": [1]}]),
             "both",
@@ -97,6 +94,13 @@ def test_a_file_of_studies_alone_finds_its_page(reader):
 def test_a_file_that_does_not_fit_gets_a_sentence(reader, text, words):
     assert words in drop(reader, text)
     assert reader.run(ROWS) == []
+
+
+def test_sizes_that_one_side_lacks_are_named(reader):
+    drop(reader, changed(sizes=[1024, 2**13, 2**16, 2**20, 3000]))
+    notes = reader.run("document.querySelector('.gg-your-run ul').textContent")
+    assert "Only your run of increment has the sizes 3000." in notes
+    assert "none of the sizes 2²⁴, 2²⁶" in notes
 
 
 def test_what_a_file_says_is_never_read_as_html(reader):
