@@ -130,7 +130,7 @@
       if (topic in topics && topics[topic] !== digest) notes.push(`Your code of ${topic} is another version's.`);
     if (!parts.length) fail(`There is nothing to compare. ${notes.join(" ")}`);
     const about = isObject(run.provenance) ? run.provenance : null;
-    const where = about ? `${about.gpu || "no GPU"}, ${String(about.cpu || "").split(" (")[0]}` : "";
+    const where = about ? `${!about.gpu || about.gpu === "none" ? "no GPU" : about.gpu}, ${String(about.cpu || "").split(" (")[0]}` : "";
     const title = make("p", "", { className: "gg-your-title" });
     title.append("Your run", where ? ` (${where})` : "", " of the page ");
     title.append(make("a", page.title, { href: page.address }), ". The longer a bar, the longer it takes.");

@@ -172,8 +172,10 @@ def _compare(options: argparse.Namespace) -> int:
     if options.plot is not None:
         from gpuguide.charts.style import save_svg
 
+        several = len(comparison.studies) > 1
         for name in comparison.studies:
-            target = _of_study(options.plot, name, len(comparison.studies))
+            path = options.plot
+            target = path.with_stem(f"{path.stem}-{name}") if several else path
             _write(target, save_svg(comparison.figure(name)).decode())
     return 0
 
@@ -246,7 +248,9 @@ def _run(options: argparse.Namespace) -> int:
     from gpuguide.run_table import recorded_on
 
     # Before minutes of measuring, not after.
-    _need_folders(options.json, options.plot)
+    for path in (options.json, options.plot):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
     chosen = _choose(catalogue.studies(options.topic), options.study)
     recording = store.load_or_none(options.topic)
     has_gpu = _say_machine()
@@ -385,18 +389,13 @@ def _plot(path: Path, done: dict[str, Results]) -> None:
     from gpuguide.charts.style import save_svg, style
 
     for name, results in done.items():
-        target = _of_study(path, name, len(done))
+        target = path if len(done) == 1 else path.with_stem(f"{path.stem}-{name}")
         with style():
             # Not by pyplot, which would look for a display and keep the figure.
             figure = Figure()
             plot_time(results, ax=figure.subplots())
             svg = save_svg(figure)
         _write(target, svg.decode())
-
-
-def _of_study(path: Path, name: str, n_studies: int) -> Path:
-    """Name the picture of a study: as asked for, or with the study's name where there are several."""
-    return path if n_studies == 1 else path.with_stem(f"{path.stem}-{name}")
 
 
 def _need_folders(*paths: Path | None) -> None:

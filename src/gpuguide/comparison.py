@@ -462,7 +462,7 @@ def _other_code(sides: Sequence[Side]) -> Iterator[str]:
 def _other_versions(sides: Sequence[Side]) -> Iterator[str]:
     known = {side.name: side.provenance for side in sides if side.provenance}
     for name, words in (("driver", "Driver"), ("cuda", "CUDA")):
-        yield from _grouped(words, {side: getattr(each, name) for side, each in known.items()})
+        yield from _grouped(words, {side: getattr(each, name) or "none" for side, each in known.items()})
     versions = {side: dict(each.versions) for side, each in known.items()}
     for name in _VERSIONS:
         if any(name in each for each in versions.values()):
@@ -490,8 +490,8 @@ def _described(side: Side) -> dict[str, str]:
     where = side.provenance
     return {
         "gpu": where.gpu or "none",
-        "driver": where.driver,
-        "cuda": where.cuda,
+        "driver": where.driver or "-",
+        "cuda": where.cuda or "-",
         "cpu": where.cpu.partition(" (")[0],
         "n_cpus": "" if where.n_cpus is None else str(where.n_cpus),
         "date": where.utc_date[:10],
