@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -15,6 +16,7 @@ from gpuguide.machine import backends
 from gpuguide.machine.device import EXAMPLE_DEVICE, ClockReading
 from gpuguide.measure import ceilings
 from gpuguide.measure.session import Machine
+from gpuguide.results.units import format_quantity
 
 GIB, MS = 2**30, 1_000_000
 H200 = {
@@ -92,6 +94,14 @@ def test_a_gpu_of_unknown_peaks_is_not_judged_by_them() -> None:
     assert healthy(gpu=unknown, copy=1.0, fp32=1.0, h2d=1.0).is_healthy
 
 
+def test_the_page_says_the_limits_that_the_code_has() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "your_gpu.md").read_text(encoding="utf-8")
+    for thing in THINGS:
+        share, limit = thing.least_share, thing.least or thing.most
+        shown = f"{share:.0%}".replace("%", " %") if share else f"{format_quantity(limit or 0, thing.unit)}"
+        assert f"{{rule}}`{shown.replace('.0', '')}`" in text
+
+
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A fake H200 whose kernels take a millisecond; copies of pageable memory are not simulated."""
@@ -136,7 +146,7 @@ def test_no_step_begins_after_the_limit(machine: Machine, monkeypatch: Any) -> N
     monkeypatch.setattr(health, "LIMIT_S", 0)
     checked = check(machine)
     # The first one takes all the time that there is.
-    assert set(checked.values) == {"launch", "launch_host"}
+    assert set(checked.values) == {"copy"}
     assert set(checked.missing.values()) == {"no time was left"}
 
 

@@ -190,6 +190,8 @@ def check(machine: Machine | None = None, *, say: Callable[[str], None] = lambda
                 missing |= dict.fromkeys(names, _in_one_line(error))
             if "h2d" in names:
                 link = _link_now()
+            # The next step may need the room.
+            session.free_memory()
         with suppress(Exception):
             say("clocks under load")
             load = _under_load(session, gpu, info, host)
@@ -201,7 +203,8 @@ def recorded_machines() -> tuple[Recorded, ...]:
     """Return what the guide recorded, one machine for each kind of GPU."""
     machines: dict[str, Recorded] = {}
     for name in store.machines():
-        recordings = [store.load_or_none(page, name) for page in ("transfers", *store.pages(name))]
+        # The page on transfers has copies of pageable memory as well.
+        recordings = (store.load_or_none(page, name) for page in ("transfers", *store.pages(name)))
         with_ceilings = next((each for each in recordings if each and each.ceilings), None)
         if with_ceilings is not None:
             machines.setdefault(with_ceilings.provenance.gpu, _as_recorded(with_ceilings))
@@ -244,10 +247,10 @@ def _steps(session: Session, gpu: GpuClock, info: DeviceInfo) -> Iterator[_Step]
         with gpu.use():
             return {each.mix: each.value for each in ceilings.launch_ceilings(gpu, host)}
 
-    # First, before the GPU is warm and the host's memory is full.
-    yield "launches", ("launch", "launch_host"), launches
     yield "copies in its memory", ("copy",), copy
     yield "multiply-adds", ("fp32",), lambda: best_of(ceilings.fma_candidates(info, "fp32"))
+    # After these, because a GPU at rest has lower clocks.
+    yield "launches", ("launch", "launch_host"), launches
     yield "copies from and to pinned memory", ("h2d", "d2h"), pinned
     yield "copies from pageable memory", ("h2d_pageable",), lambda: _pageable(*_PAGEABLE[0])
     yield "copies to pageable memory", ("d2h_pageable",), lambda: _pageable(*_PAGEABLE[1])
