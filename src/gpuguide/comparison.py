@@ -510,12 +510,12 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(table: Table, width: int) -> str:
-    plain = replace(table, notes=())
-    for key in [column.key for column in reversed(table.columns) if column.key.startswith("share, ")]:
-        if max(map(len, plain.text().splitlines())) <= width:
-            break
-        plain = replace(plain, columns=tuple(column for column in plain.columns if column.key != key))
-    return "\n".join((plain.text(), *_wrapped(table.notes, width)))
+    plain, notes = replace(table, notes=()), list(table.notes)
+    shares = [column for column in plain.columns if column.key.startswith("share, ")]
+    if shares and max(map(len, plain.text().splitlines())) > width:
+        plain = replace(plain, columns=tuple(column for column in plain.columns if column not in shares))
+        notes.append("Left out, because this terminal is narrow: the shares of the peak memory speed.")
+    return "\n".join((plain.text(), *_wrapped(notes, width)))
 
 
 def _wrapped(notes: Iterable[str], width: int) -> list[str]:

@@ -90,7 +90,8 @@ class YourRunDirective(SphinxDirective):
         self.env.note_dependency(str(site.layout.pages_toml))
         machines: dict[str, list[Recording]] = {}
         for page in site.pages:
-            if page.format == "script":
+            # One GPU of several can do the same.
+            if page.format == "script" and page.needs.gpus == 1:
                 state = site.state(page.name, self.env)
                 for each in (state.shown, *state.others):
                     if each is not None and each.ceilings:
