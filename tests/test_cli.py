@@ -350,7 +350,7 @@ print([name for name in sys.modules if name.startswith("gpuguide.topics.") or na
 
 
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
-    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + EXAMPLES
+    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._COMPARE_EXAMPLES + EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
     assert commands
     for command in commands:

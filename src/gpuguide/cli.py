@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``exercises``, ``trace``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``compare``, ``exercises``, ``trace``, ``doctor`` ..."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ examples:
   gpuguide list                         the topics by section, and when each was recorded
   gpuguide run first_kernel             check and time a page here, beside the guide's GPUs
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
+  gpuguide compare mine.json            what 'run --json' wrote, beside the guide's machines
+  gpuguide check-my-gpu                 measure in a minute or two whether this GPU is as fast as it should be
   gpuguide exercises                    exercises that check themselves
   gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
@@ -53,6 +55,15 @@ and the time with copies are in separate rows and never mixed. Beside your times
 machines, and below them which of the page's findings hold here. Sizes that do not fit this machine are left
 out and named; Ctrl-C keeps what was measured. Without a GPU only the CPU variants run. With several pages or
 studies, each gets a file of its own. In Python, gpuguide.load("primes.json") reads the file.
+"""
+
+_COMPARE_EXAMPLES = """\
+examples:
+  gpuguide compare mine.json                        beside all machines that the guide recorded
+  gpuguide compare mine.json nvidia-h200            beside one of them
+  gpuguide compare class/*.json --plot class.svg    a whole class
+
+Only the same studies at the same sizes are compared; what differs is said below each table.
 """
 
 
@@ -113,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--plot", type=Path, metavar="FILE", help="draw the times beside the guide's, as SVG")
     run.set_defaults(command=_run)
 
+    _add_compare(commands)
     _add_exercises(commands)
 
     trace = commands.add_parser(
@@ -125,7 +137,29 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
     doctor.add_argument("--json", action="store_true", help="print facts and findings as JSON")
     doctor.set_defaults(command=_doctor)
+
+    health = commands.add_parser(
+        "check-my-gpu", help="measure whether this GPU is as fast as it should be, in three minutes at most"
+    )
+    health.add_argument("--json", action="store_true", help="print rates, state and findings as JSON")
+    health.set_defaults(command=_check_my_gpu)
     return parser
+
+
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="lay runs of several machines side by side",
+        epilog=_COMPARE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    compare.add_argument(
+        "what", nargs="+", metavar="FILE", help="what 'gpuguide run --json FILE' wrote, or a recorded machine"
+    )
+    compare.add_argument("--study", metavar="NAME", help="only this study of a page that has several")
+    compare.add_argument("--plot", type=Path, metavar="FILE", help="draw all machines in one plot, as SVG")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write the tables as HTML")
+    compare.set_defaults(command=_compare)
 
 
 def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -139,6 +173,25 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     exercises.set_defaults(command=_exercises)
     add_actions(exercises)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from gpuguide.comparison import compare
+
+    _need_folders(options.plot, options.html)
+    comparison = compare(*options.what).only(options.study)
+    print(comparison.text(_width()))
+    if options.html is not None:
+        _write(options.html, comparison._repr_html_())
+    if options.plot is not None:
+        from gpuguide.charts.style import save_svg
+
+        several = len(comparison.studies) > 1
+        for name in comparison.studies:
+            path = options.plot
+            target = path.with_stem(f"{path.stem}-{name}") if several else path
+            _write(target, save_svg(comparison.figure(name)).decode())
+    return 0
 
 
 def _exercises(options: argparse.Namespace) -> int:
@@ -319,6 +372,14 @@ def _doctor(options: argparse.Namespace) -> int:
     else:
         doctor.show(facts, diagnoses)
     return int(doctor.has_problems(diagnoses))
+
+
+def _check_my_gpu(options: argparse.Namespace) -> int:
+    from gpuguide import health
+
+    checked = health.check(say=lambda words: print(f"Measuring {words} ...", file=sys.stderr))
+    print(checked.as_json() if options.json else checked.text(_width()))
+    return int(not checked.is_healthy)
 
 
 def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:

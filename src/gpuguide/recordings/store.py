@@ -57,7 +57,7 @@ def load(page: str | Path, machine: str | None = None, root: Path | None = None)
     Parameters
     ----------
     page : str or Path
-        Name of the page; or the file, as a path or by a name that ends in ``.json``.
+        Name of the page; or the file of a run, as a path or by a name that ends in ``.json``.
     machine : str, optional
         On which machine; by default the primary one (``"nvidia-h200"``), else the first by the alphabet.
     root : Path, optional
