@@ -135,6 +135,21 @@ def test_an_interruption_prints_and_writes_what_there_is(
     assert (tmp_path / "mine-primes.json").exists()
 
 
+def test_an_interruption_before_the_first_time_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch, study: FakeStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(run: PageRun, *arguments: Any, **options: Any) -> Results:
+        run.interrupted = True
+        return make(measurements=())
+
+    monkeypatch.setattr(PageRun, "measure", interrupted)
+    assert cli.main(["run", "primes", "--json", str(tmp_path / "mine.json")]) == 130
+    captured = capsys.readouterr()
+    assert "Nothing was measured" not in captured.out
+    assert "nothing had been measured yet" in captured.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_traceback_is_there_when_asked_for(study: FakeStudy) -> None:
     study.error = RuntimeError("boom")
     with pytest.raises(RuntimeError, match="boom"):

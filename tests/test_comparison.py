@@ -61,7 +61,7 @@ def test_a_time_within_the_range_of_the_other_machine_is_the_same() -> None:
         ),
         (
             {"measurements": (cell("one", SIZES[0], 9), missing("numpy", SIZES[0], "no time left"))},
-            ["Not measured on there:", "'numpy' at 2^10: no time left"],
+            ["Not measured on there: 'numpy' at 2^10: no time left."],
         ),
         ({"quick": True}, ["Quick runs, with fewer samples: there."]),
     ],
@@ -127,6 +127,19 @@ def test_a_file_alone_is_compared_with_the_guide(tmp_path: Path, capsys: pytest.
     assert (tmp_path / "mine.svg").read_text().startswith("<?xml")
 
 
+def test_another_version_s_study_alone_is_told_how_it_differs_from_the_guide_s():
+    study = store.load(PAGE).studies["increment"]
+    with pytest.raises(ArgumentError, match="not 'Adding two'"):
+        compare(run_of(replace(study, title="Adding two")))
+
+
+def test_a_file_of_one_page_of_several_is_named(tmp_path: Path) -> None:
+    """`run primes ufuncs --json mine.json` wrote two."""
+    (tmp_path / "mine-primes.json").touch()
+    with pytest.raises(RecordingError, match="there is mine-primes"):
+        compare(str(tmp_path / "mine.json"))
+
+
 @pytest.mark.parametrize(
     ("what", "error", "word"),
     [
@@ -135,6 +148,7 @@ def test_a_file_alone_is_compared_with_the_guide(tmp_path: Path, capsys: pytest.
         ((make(), "nvidia-h20"), UnknownNameError, "nvidia-h200"),
         ((make(), "nvidia-h200"), ArgumentError, "'add'"),
         ((make(), make(name="sub")), ArgumentError, "'sub'"),
+        ((run_of(make()),), ArgumentError, "the guide has no recording of 'add' of the page 'first_kernel'"),
         ((make(), 3), ArgumentError, "int"),
         (("no.json", make()), RecordingError, "no.json"),
     ],

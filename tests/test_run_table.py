@@ -28,10 +28,10 @@ def rows(text: str) -> list[list[str]]:
 def test_each_row_has_time_share_and_ratio_of_each_machine() -> None:
     h100 = recorded("NVIDIA H100 80GB HBM3", "nvidia-h100-80gb-hbm3")
     _, heading, *lines = rows(run_table(make(), [recorded(), h100], 200))
-    start = "elements variant region threads here share H200 share vs H200 H100 share vs H100"
+    start = "elements variant region threads here share H200 share here/H200 H100 share here/H100"
     assert " ".join(heading).startswith(start)
     one, four = (" ".join(line) for line in lines[-3:-1])
-    assert one.startswith("One a thread kernel 200 µs 67 % 400 µs 33.6 % 2.0× 400 µs 33.6 % 2.0×")
+    assert one.startswith("One a thread kernel 200 µs 67 % 400 µs 33.6 % 0.50× 400 µs 33.6 % 0.50×")
     assert four.startswith("Four a thread kernel 160 µs 84 % 2.4 µs")
 
 

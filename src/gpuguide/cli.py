@@ -281,7 +281,8 @@ def _run(options: argparse.Namespace) -> int:
             _write_files(run, options, several=len(pages) > 1)
             written = True
         if run.interrupted:
-            _complain(f"{INTERRUPTED}; what was measured before is kept")
+            kept = "what was measured before is kept" if written else "nothing had been measured yet"
+            _complain(f"{INTERRUPTED}; {kept}")
             return 130
     if not written and not failed and (options.json or options.plot):
         raise NoGpuError("Nothing was measured, so no file was written.")
@@ -333,7 +334,8 @@ def _run_page(
             _complain(f"{name}: {_in_words(error)}")
             failed = True
             continue
-        _print_study(results, recordings)
+        if name in run.studies:
+            _print_study(results, recordings)
         if run.interrupted:
             break
     if recordings and (findings := read_findings(page)) and run.studies:

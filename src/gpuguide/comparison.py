@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.recordings import store
 from gpuguide.recordings.recording import Recording, Run
 from gpuguide.results.records import Provenance
-from gpuguide.results.results import Results
+from gpuguide.results.results import Results, sizes_left_out
 from gpuguide.results.starts import Quantity
 from gpuguide.results.tables import Column, Row, Table
 from gpuguide.results.units import format_quantity, format_size
@@ -288,7 +289,7 @@ def compare(*what: Results | Run | Side | str | Path) -> Comparison:
     """
     if not what:
         raise ArgumentError('compare: expected results and a machine, such as "nvidia-h200"; got nothing.')
-    names = [each for each in what if isinstance(each, str) and not each.endswith(".json")]
+    names = [each for each in what if isinstance(each, str) and not _is_file(each)]
     if len(names) == len(what):
         raise ArgumentError(
             f"compare: expected results or a file beside {names[0]!r}; got only names of machines. To "
@@ -300,7 +301,17 @@ def compare(*what: Results | Run | Side | str | Path) -> Comparison:
     sides = [own[id(each)] if id(each) in own else _recorded(str(each), wanted) for each in what]
     if len(sides) == 1:
         sides += [_recorded(name, wanted) for name in store.machines() if _has(name, wanted)]
+    if len(sides) == 1:
+        of_page = f" of the page {wanted.page!r}" if wanted.page else ""
+        raise ArgumentError(
+            f"compare: the guide has no recording of {_listed(map(repr, wanted.studies))}{of_page}. Name a "
+            "file of another machine beside it."
+        )
     return _compared(_with_names(sides))
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith(".json") or Path(name).is_file()
 
 
 def _own(thing: Results | Run | Side | str | Path) -> Side:
@@ -314,9 +325,8 @@ def _own(thing: Results | Run | Side | str | Path) -> Side:
                 thing.machine, thing.studies, thing, isinstance(thing, Recording) and bool(thing.folder)
             )
         case str() | Path():
-            loaded = store.load(Path(thing))
-            run = loaded if isinstance(loaded, Run) else None
-            return Side(Path(thing).stem, loaded.studies, run)
+            run = store.load(Path(thing))
+            return Side(Path(thing).stem, run.studies, run)
     raise ArgumentError(
         f"compare: expected results, a file that ends with .json, or a machine; got {type(thing).__name__}."
     )
@@ -329,9 +339,9 @@ def _recorded(machine: str, wanted: Side) -> Side:
         raise unknown("machine", machine, known)
     for page in _pages(machine, wanted):
         recording = store.load(page, machine)
-        assert isinstance(recording, Recording)
+        # Of the same page, another version's study is worth the sentence that says how it differs.
         if any(
-            name in recording.studies and not _unlike(study, recording.studies[name])
+            name in recording.studies and (wanted.page or not _unlike(study, recording.studies[name]))
             for name, study in wanted.studies.items()
         ):
             return Side(machine, recording.studies, recording, recorded=True)
@@ -369,11 +379,13 @@ def _with_names(sides: Iterable[Side]) -> tuple[Side, ...]:
 
 def _compared(sides: tuple[Side, ...]) -> Comparison:
     names = dict.fromkeys(name for side in sides for name in side.studies)
-    studies, alone, apart = {}, [], []
+    studies: dict[str, StudyComparison] = {}
+    alone: dict[str, list[str]] = {}
+    apart = []
     for name in names:
         having = {side.name: side.studies[name] for side in sides if name in side.studies}
         if len(having) < 2:
-            alone.append(f"Only {next(iter(having))} has the study {name!r}.")
+            alone.setdefault(next(iter(having)), []).append(name)
             continue
         alike, unlike = _alike(having)
         recorded = tuple(side.name for side in sides if side.recorded and side.name in alike)
@@ -388,7 +400,11 @@ def _compared(sides: tuple[Side, ...]) -> Comparison:
         holding = "; ".join(f"{side.name} has {_listed(map(repr, side.studies))}" for side in sides)
         why = " ".join(apart) or "Run the same page on both."
         raise ArgumentError(f"There is nothing to compare: {holding}. {why}")
-    notes = (*alone, *apart, *_other_code(sides), *_other_versions(sides))
+    only = [
+        f"Only {side} has the {'study' if len(names) == 1 else 'studies'} {', '.join(map(repr, names))}."
+        for side, names in alone.items()
+    ]
+    notes = (*only, *apart, *_other_code(sides), *_other_versions(sides))
     return Comparison(sides, studies, notes)
 
 
@@ -422,7 +438,6 @@ def _differences(studies: Mapping[str, Results]) -> Iterator[str]:
         having = [side for side, study in studies.items() if size in study.sizes]
         if len(having) < len(studies):
             yield f"Size {format_size(size)}: only {_listed(having)}."
-    cells: dict[tuple[str, str], dict[str, list[str]]] = {}
     for variant in dict.fromkeys(info.name for study in studies.values() for info in study.variants):
         infos = {
             side: info for side, study in studies.items() for info in study.variants if info.name == variant
@@ -431,21 +446,40 @@ def _differences(studies: Mapping[str, Results]) -> Iterator[str]:
             yield f"Variant {variant!r}: only {_listed(infos)}."
         yield from _grouped(f"Threads of {variant!r}", {side: info.threads for side, info in infos.items()})
         yield from _grouped(f"Clock of {variant!r}", {side: info.clock for side, info in infos.items()})
-        for size in sorted({size for side in infos for size in studies[side].sizes}):
-            there = {side: studies[side] for side in infos if size in studies[side].sizes}
-            missing = [side for side, study in there.items() if not _measured(study, variant, size)]
-            # What nobody measured is no difference.
-            for side in missing if len(missing) < len(there) else ():
-                key = side, there[side].measurement(variant, size).reason
-                cells.setdefault(key, {}).setdefault(variant, []).append(format_size(size))
     sides: dict[str, list[str]] = {}
-    for (side, reason), of_side in cells.items():
-        at = "; ".join(f"{variant!r} at {', '.join(sizes)}" for variant, sizes in of_side.items())
-        sides.setdefault(f"{at}: {reason}", []).append(side)
+    for side, study in studies.items():
+        for words in _not_measured(study, [each for name, each in studies.items() if name != side]):
+            sides.setdefault(words, []).append(side)
     for words, names in sides.items():
         yield f"Not measured on {_listed(names)}: {words}."
     if short := [side for side, study in studies.items() if study.quick]:
         yield f"Quick runs, with fewer samples: {_listed(short)}."
+
+
+def _not_measured(study: Results, others: Sequence[Results]) -> Iterator[str]:
+    """Name what others measured and a study did not, variants that lack the same sizes together."""
+    left_out = dict(sizes_left_out(study))
+    lacks: dict[str, dict[str, list[int]]] = {}
+    for info, size in product(study.variants, study.sizes):
+        # What nobody measured is no difference.
+        if _measured(study, info.name, size) or not any(_measured(each, info.name, size) for each in others):
+            continue
+        # Of a size that was left out, the variants need not be named.
+        name = "" if size in left_out else info.name
+        sizes = lacks.setdefault(study.measurement(info.name, size).reason, {}).setdefault(name, [])
+        sizes += [size] if size not in sizes else []
+    for reason, by_name in lacks.items():
+        alike: dict[str, list[str]] = {}
+        for name, sizes in by_name.items():
+            at = ", ".join(map(format_size, sorted(sizes)))
+            if not name:
+                alike[f"{at} {study.size_name}"] = []
+                continue
+            # Nor the sizes of a variant that was measured at none, for one reason.
+            n_reasons = sum(name in each for each in lacks.values())
+            nowhere = n_reasons == 1 and not any(_measured(study, name, size) for size in study.sizes)
+            alike.setdefault("" if nowhere else f" at {at}", []).append(repr(name))
+        yield f"{'; '.join(', '.join(names) + at for at, names in alike.items())}: {reason}"
 
 
 def _other_code(sides: Sequence[Side]) -> Iterator[str]:

@@ -44,16 +44,8 @@ INTERRUPTED = "the run was interrupted"
 _GATE_S, _VARIANT_S, _CALLS = 1e-7, 0.06, 10
 # Squares and cubes stay squares and cubes.
 _SHRINK = 64
-_PACKAGES = (
-    "gpuguide",
-    "numpy",
-    "scipy",
-    "numba",
-    "numba-cuda",
-    "cupy-cuda12x",
-    "cupy-cuda13x",
-    "cuda-bindings",
-)
+_CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
+_PACKAGES = ("gpuguide", "numpy", "scipy", "numba", "numba-cuda", *_CUPY, "matplotlib", "cuda-bindings")
 
 Advance = Callable[[int, str], None]
 
@@ -180,8 +172,10 @@ class PageRun:
             advance=advance,
         )
         with within_free_memory():
-            results = self.studies[study.name] = runner.run()
+            results = runner.run()
         self.interrupted = runner.interrupted
+        if not self.interrupted or any(cell.n for cell in results.measurements):
+            self.studies[study.name] = results
         return results
 
     def run(self) -> Run:
@@ -199,6 +193,7 @@ class PageRun:
         )
 
     def _provenance(self) -> Provenance:
+        """Describe the run as the recorder describes a page's, which is no part of the package."""
         cpu, session, info = cpu_info(), self.session, self.session.machine.info
         versions = tuple((name, found) for name in _PACKAGES if (found := installed_version(name)))
         return Provenance(

@@ -12,16 +12,15 @@ from gpuguide.errors import GpuGuideError
 from gpuguide.recordings.recording import Recording
 from gpuguide.results.claims import Verdict
 from gpuguide.results.findings import Finding, judge
-from gpuguide.results.results import Results
+from gpuguide.results.results import Results, sizes_left_out
 from gpuguide.results.starts import Quantity, starts_words
 from gpuguide.results.tables import Column, Row, Table
 from gpuguide.results.units import format_quantity, format_size
 
-__all__ = ["findings_here", "left_out_words", "machine_name", "recorded_on", "run_table", "sizes_left_out"]
+__all__ = ["findings_here", "left_out_words", "machine_name", "recorded_on", "run_table"]
 
 # Keys of the columns that a narrow terminal goes without, the least important first.
 _DISPENSABLE = ("method", "n", "spread", "work", "flop_rate", "threads", "launch", "rate", "region")
-_NO_GPU = "no GPU on this machine"
 
 
 def machine_name(recording: Recording) -> str:
@@ -51,15 +50,6 @@ def run_table(results: Results, recordings: Sequence[Recording], width: int) -> 
     return "\n".join((table.text(), *(textwrap.fill(note, width, subsequent_indent="  ") for note in notes)))
 
 
-def sizes_left_out(results: Results) -> list[tuple[int, str]]:
-    """Name the sizes at which nothing was measured, if all variants have the same reason."""
-    reasons: dict[int, set[str]] = {size: set() for size in results.sizes}
-    for cell in results.measurements:
-        reasons[cell.size].add(cell.reason if not cell.n else "")
-    alike = {size: next(iter(why)) for size, why in reasons.items() if len(why) == 1}
-    return [(size, why) for size, why in alike.items() if why not in ("", _NO_GPU)]
-
-
 def left_out_words(results: Results) -> list[str]:
     """Say which sizes were left out, a sentence for each reason."""
     return [
@@ -78,7 +68,7 @@ def recorded_on(recordings: Sequence[Recording]) -> str:
     )
     return (
         f"Beside this machine, those of the guide. {described}. Behind each time: the share of "
-        "that machine's own peak memory speed, and how many times as fast this machine is."
+        "that machine's own peak memory speed, and how many times as long it takes here."
     )
 
 
@@ -142,10 +132,10 @@ def _with_numbered_remarks(table: Table) -> tuple[Table, list[str]]:
 
 
 def _beside(table: Table, results: Results, study: Results, machine: str) -> Table:
-    """Add columns with the guide's time and share of a machine, and the ratio to the time here."""
+    """Add columns with the guide's time and share of a machine, and the ratio of the time here to it."""
     key = len(table.columns)
     keys = {name: f"{name} {key}" for name in ("time", "share", "ratio")}
-    headings = {"time": machine, "share": "share", "ratio": f"vs {machine}"}
+    headings = {"time": machine, "share": "share", "ratio": f"here/{machine}"}
 
     def beside(row: Row) -> Row:
         size, variant, clock = (row.raw[name] for name in ("size", "variant", "clock"))
@@ -156,7 +146,7 @@ def _beside(table: Table, results: Results, study: Results, machine: str) -> Tab
         cells = {
             "time": str(time),
             "share": _share(study, variant, size) if clock == "device" else "",
-            "ratio": format_quantity(time.value / here.value, "ratio") if here else "",
+            "ratio": format_quantity(here.value / time.value, "ratio") if here else "",
         }
         # What the guide has stands there, though it was not measured here.
         mine = row.cells or {"median": "–", "remarks": ""}

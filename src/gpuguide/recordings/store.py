@@ -281,6 +281,9 @@ def _load_file(path: Path) -> Recording:
         return _recording(loads(_File, path.read_bytes(), "").run())
     except OSError as error:
         reason = str(error.strerror)
+        # Of several pages, each has a file of its own.
+        if others := sorted(each.name for each in path.parent.glob(f"{path.stem}-*.json")):
+            reason = f"{reason}, but there is {', '.join(others)}"
     except RecordingError as error:
         reason = str(error)
     raise RecordingError(f"Cannot read {path} as what 'gpuguide run PAGE --json FILE' writes: {reason}")
