@@ -17,6 +17,10 @@
     const number = rounded / scale;
     return `${number < 10 ? number.toFixed(1) : Math.round(number)} ${unit}`;
   };
+  const ratioWords = (ratio) => {
+    const rounded = Number(ratio.toPrecision(2));
+    return `${rounded < 10 ? ratio.toPrecision(2) : rounded}×`;
+  };
   const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   const raised = (base, power) => base + [...String(power)].map((digit) => SUPERSCRIPTS[digit]).join("");
   const sizeWords = (size) => {
@@ -72,25 +76,30 @@
     cell.append(written(seconds), bar);
     return cell;
   };
-  const table = (study, theirs, times, machines) => {
+  const table = (theirs, times, machines) => {
+    const names = ["variant", "your run", `yours / ${machines[0]}`, ...machines];
     const body = make("tbody");
     let last = null;
     for (const [variant, clock, size, label, ...recorded] of theirs.cells) {
       const own = times.get(`${variant} ${clock} ${size}`);
       if (own === undefined) continue;
       const slowest = Math.max(own, ...recorded.filter((seconds) => seconds !== null));
+      if (size !== last) {
+        const words = `${sizeWords(size)} ${theirs.size_name}`;
+        const heading = make("tr");
+        heading.append(make("th", words, { scope: "rowgroup", colSpan: names.length, className: "gg-your-size" }));
+        body.append(heading);
+        last = size;
+      }
       const row = make("tr");
-      row.append(make("td", size === last ? "" : sizeWords(size)), make("th", label, { scope: "row" }));
-      row.append(timeCell(own, slowest, true));
+      row.append(make("th", label, { scope: "row" }), timeCell(own, slowest, true));
+      /* Beside one's own time, where a phone shows it without scrolling. */
+      row.append(make("td", ratioWords(own / recorded[0]), { className: "number" }));
       recorded.forEach((seconds) => row.append(timeCell(seconds, slowest, false)));
-      const first = recorded.find((seconds) => seconds !== null);
-      row.append(make("td", `${Number((own / first).toPrecision(2))}×`, { className: "number" }));
       body.append(row);
-      last = size;
     }
     if (!body.children.length) return null;
     const head = make("tr");
-    const names = [theirs.size_name, "variant", "your run", ...machines, `yours / ${machines[0]}`];
     for (const name of names) head.append(make("th", name, { scope: "col" }));
     const whole = make("table", "", { className: "gpuguide-results" });
     whole.append(make("caption", `${theirs.title} (${theirs.dtype}, ${theirs.cache} cache)`), make("thead"), body);
@@ -112,16 +121,27 @@
         continue;
       }
       const unlike = differences(study, theirs);
-      const shown = unlike.length ? null : table(study, theirs, timesOf(study), page.machines);
+      const times = timesOf(study);
+      const shown = unlike.length ? null : table(theirs, times, page.machines);
       if (shown) parts.push(shown);
       else if (unlike.length) notes.push(`${name} is another study: its ${unlike.join(" and ")} ${unlike.length === 1 ? "differs" : "differ"}.`);
       else notes.push(`Of ${name} no size and variant was measured on both sides.`);
       if (shown) {
         const sizes = Array.isArray(study.sizes) ? study.sizes : [];
         const others = [...new Set(theirs.cells.map((cell) => cell[2]))];
-        const only = (some, rest) => some.filter((size) => !rest.includes(size)).map(sizeWords).join(", ");
-        if (only(sizes, others)) notes.push(`Only your run of ${name} has the sizes ${only(sizes, others)}.`);
-        if (only(others, sizes)) notes.push(`Your run of ${name} has none of the sizes ${only(others, sizes)}.`);
+        const more = sizes.filter((size) => !others.includes(size));
+        if (more.length) notes.push(`Only your run of ${name} has the sizes ${more.map(sizeWords).join(", ")}.`);
+        const own = new Set([...times.keys()].map((key) => Number(key.split(" ")[2])));
+        const lacking = others.filter((size) => !own.has(size));
+        const wanted = theirs.cells.map(([variant, , size]) => `${variant} ${size}`);
+        const silent = study.measurements.filter(
+          (cell) => cell.reason && lacking.includes(cell.size) && wanted.includes(`${cell.variant} ${cell.size}`),
+        );
+        const reasons = new Set(silent.map((cell) => cell.reason));
+        if (lacking.length) {
+          const why = reasons.size ? `: ${[...reasons].join("; ")}` : "";
+          notes.push(`Your run of ${name} has no times of ${lacking.map(sizeWords).join(", ")} ${theirs.size_name}${why}.`);
+        }
       }
       if (study.quick) notes.push(`${name} was a quick run, with fewer samples.`);
     }
