@@ -140,6 +140,20 @@ def test_a_file_of_one_page_of_several_is_named(tmp_path: Path) -> None:
         compare(str(tmp_path / "mine.json"))
 
 
+def test_a_plot_shows_the_size_that_most_machines_have() -> None:
+    """A laptop without a GPU has none of the largest."""
+    small = make(sizes=SIZES[:1], measurements=(cell("numpy", SIZES[0], 9),))
+    comparison = compare(make(), make(), small)
+    assert comparison.plot().get_title("left") == "Add one, 2^10 elements"
+    assert comparison.plot(size=SIZES[1]).get_title("left") == "Add one, 2^20 elements"
+
+
+def test_no_table_is_wider_than_the_terminal() -> None:
+    text = compare(run_of(make()), run_of(make())).text(80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "because this terminal is narrow: CUDA" in text
+
+
 @pytest.mark.parametrize(
     ("what", "error", "word"),
     [

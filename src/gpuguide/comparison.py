@@ -31,6 +31,14 @@ _HERE = "this machine"
 _MOST_COLUMNS = 4
 _MOST_NAMED = 4
 _WIDTH = 110
+# Columns that a narrow terminal goes without, by the beginning of their keys, the least important first.
+_DISPENSABLE = {
+    "share, ": "the shares of the peak memory speed",
+    "cuda": "CUDA",
+    "n_cpus": "CPUs",
+    "cpu": "CPU",
+    "driver": "driver",
+}
 # Where these differ, the times of two studies are those of different things.
 _SAME = {"title": "title", "dtype": "type", "cache": "cache", "size_name": "unit of sizes"}
 _VERSIONS = ("numpy", "numba", "numba-cuda", "numba-cuda-mlir", "cupy-cuda13x", "cupy-cuda12x")
@@ -100,6 +108,9 @@ class StudyComparison:
             if _measured(study, variant, size)
         }
 
+    def _n_sides(self, size: int) -> int:
+        return len({side for (at, _), times in self.cells.items() if at == size for side in times})
+
     def table(self) -> Table:
         """Return the times as a table: a column for each machine, or the ends and the middle of many."""
         many = len(self.studies) > _MOST_COLUMNS
@@ -147,10 +158,10 @@ class StudyComparison:
         return {"size": size, "variant": variant, **values}
 
     def plot(self, size: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draw the times of all machines at one size, by default the largest: a row for each variant."""
+        """Draw the times at one size, by default the largest that most machines have: a row a variant."""
         from gpuguide.charts.machines import plot_machines
 
-        size = max(self.sizes) if size is None else size
+        size = max(self.sizes, key=lambda each: (self._n_sides(each), each)) if size is None else size
         if size not in self.sizes:
             raise unknown("size", size, self.sizes)
         rows = {self._labels[variant]: times for (at, variant), times in self.cells.items() if at == size}
@@ -235,7 +246,7 @@ class Comparison:
         study : str, optional
             Name of the study; by default the first one.
         size : int, optional
-            One of its common sizes; by default the largest.
+            One of its common sizes; by default the largest that most machines have.
         ax : matplotlib.axes.Axes, optional
             Where to draw; new axes by default.
 
@@ -545,10 +556,14 @@ def _listed(names: Iterable[str]) -> str:
 
 def _text(table: Table, width: int) -> str:
     plain, notes = replace(table, notes=()), list(table.notes)
-    shares = [column for column in plain.columns if column.key.startswith("share, ")]
-    if shares and max(map(len, plain.text().splitlines())) > width:
-        plain = replace(plain, columns=tuple(column for column in plain.columns if column not in shares))
-        notes.append("Left out, because this terminal is narrow: the shares of the peak memory speed.")
+    left_out = []
+    for prefix, words in _DISPENSABLE.items():
+        columns = tuple(column for column in plain.columns if not column.key.startswith(prefix))
+        if len(columns) < len(plain.columns) and max(map(len, plain.text().splitlines())) > width:
+            plain = replace(plain, columns=columns)
+            left_out.append(words)
+    if left_out:
+        notes.append(f"Left out, because this terminal is narrow: {', '.join(left_out)}.")
     return "\n".join((plain.text(), *_wrapped(notes, width)))
 
 
