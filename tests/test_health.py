@@ -59,7 +59,12 @@ def test_the_guide_s_own_gpu_is_healthy_and_stands_beside_itself() -> None:
         ),
         (healthy(h2d=1.3e10, state=State(link=(5, 4))), ["h2d"], ["PCIe 5.0 x4", "could as 5.0 x16"]),
         (healthy(d2h_pageable=1e9), ["d2h_pageable"], ["1.0 GB/s", "CPU copies"]),
-        (healthy(launch_host=5e-5, state=State(blocking=True)), ["launch_host"], ["CUDA_LAUNCH_BLOCKING"]),
+        (
+            healthy(launch_host=5e-5, state=State(blocking=True)),
+            ["launch_host", "blocking"],
+            ["CUDA_LAUNCH_BLOCKING"],
+        ),
+        (healthy(state=State(blocking=True)), ["blocking"], ["Unset it"]),
         (healthy(launch_host=5e-5, state=State(wsl=True)), ["launch_host"], ["50 µs", "WSL"]),
         (healthy(state=State(default_limit_w=1000.0)), ["power"], ["700 W", "nvidia-smi -pl 1000"]),
     ],
@@ -83,7 +88,8 @@ def test_a_laptop_is_healthy_and_its_limits_are_notes() -> None:
         EXAMPLE_DEVICE, name="RTX", pcie="4.0 x8", memory_clock_hz=6_000_000_000, bus_width_bits=128,
         power_limit_w=60.0,
     )  # fmt: skip
-    checked = healthy(gpu=laptop, state=POWER_CAP, copy=1.7e11, h2d=1.3e10, d2h=1.3e10)
+    # The peak is at 2.0 GHz, and the power limit allows 1.2.
+    checked = healthy(gpu=laptop, state=POWER_CAP, fp32=3.5e13, copy=1.7e11, h2d=1.3e10, d2h=1.3e10)
     assert checked.is_healthy
     assert "8 lanes" in words(checked, "note")
     assert "60 W" in words(checked, "note")

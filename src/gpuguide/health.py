@@ -334,6 +334,11 @@ def _findings(health: Health) -> Iterator[Finding]:
             yield Finding("off", thing.name, words)
         elif off := _off(health, thing):
             yield Finding("off", thing.name, f"{off}{_recorded_words(health, thing)} {_cause(health, thing)}")
+    yield from _of_clocks(gpu, state)
+    yield from _of_surroundings(gpu, state)
+
+
+def _of_clocks(gpu: DeviceInfo, state: State) -> Iterator[Finding]:
     slowed = [word for word in state.load.throttle if word != "power cap"]
     if slowed:
         words = (
@@ -350,9 +355,15 @@ def _findings(health: Health) -> Iterator[Finding]:
         )
         limited = f" of {limit:.0f} W" if limit else ""
         yield Finding("note", "power", f"Under load, the power limit{limited} holds the clock{at}.")
+
+
+def _of_surroundings(gpu: DeviceInfo, state: State) -> Iterator[Finding]:
     if state.busy is not None and state.busy >= _BUSY:
         words = f"Another process kept the GPU busy, {state.busy:.0%} of the time, before this began."
         yield Finding("off", "busy", f"{words} 'nvidia-smi' names it; stop it, and check again.")
+    if state.blocking:
+        words = "CUDA_LAUNCH_BLOCKING is set, so each launch waits until the GPU is done."
+        yield Finding("off", "blocking", f"{words} Unset it, and check again.")
     if (link := _link(gpu.pcie)) and link[1] < 16:
         words = f"The link to the host has {link[1]} lanes (PCIe {gpu.pcie}), which limits copies to "
         words += (
@@ -372,11 +383,12 @@ def _off(health: Health, thing: Thing) -> str:
         return ""
     value, share = health.values[thing.name], health.share(thing.name)
     shown = format_quantity(value, thing.unit)
-    if share is not None and thing.least_share is not None and share < thing.least_share:
+    least_share = _least_share(health, thing)
+    if share is not None and least_share is not None and share < least_share:
         peak = format_quantity(health.peaks[thing.name], thing.unit)
         return (
             f"{_title(thing)} reaches {shown}, {share:.0%} of its peak of {peak}; at least "
-            f"{thing.least_share:.0%} was expected."
+            f"{least_share:.0%} was expected."
         )
     if thing.least is not None and value < thing.least:
         least = format_quantity(thing.least, thing.unit)
@@ -386,6 +398,14 @@ def _off(health: Health, thing: Thing) -> str:
             f"{_title(thing)} takes {shown}; at most {format_quantity(thing.most, thing.unit)} was expected."
         )
     return ""
+
+
+def _least_share(health: Health, thing: Thing) -> float | None:
+    """Return the share that is expected: of FP32, at the clock that the power limit allows, as on any T4."""
+    load, most_hz = health.state.load, health.gpu.sm_clock_hz
+    if thing.name == "fp32" and thing.least_share and "power cap" in load.throttle and load.sm_hz and most_hz:
+        return thing.least_share * min(1.0, load.sm_hz / most_hz)
+    return thing.least_share
 
 
 def _recorded_words(health: Health, thing: Thing) -> str:

@@ -24,9 +24,13 @@ _DISPENSABLE = ("method", "n", "spread", "work", "flop_rate", "threads", "launch
 
 
 def machine_name(recording: Recording) -> str:
-    """Name a machine as everybody does: "NVIDIA H100 80GB HBM3" is H100."""
+    """Name a machine as everybody does: "NVIDIA H100 80GB HBM3" is H100; without a GPU, by its CPU."""
+    gpu = recording.provenance.gpu
+    if gpu in ("", "none"):
+        return recording.provenance.cpu.partition(" (")[0] or recording.machine
+    # As the folders of machines are called: nvidia-h200-x2.
     several = re.search(r"-x(\d+)$", recording.machine)
-    name = re.sub(r"NVIDIA | \d+GB.*", "", recording.provenance.gpu)
+    name = re.sub(r"NVIDIA | \d+GB.*", "", gpu)
     return f"{several[1]} {name}" if several else name
 
 

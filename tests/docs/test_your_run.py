@@ -9,6 +9,7 @@ from study_results import SIZES, cell, make, on_starts
 
 def recording(gpu: str, study: Any) -> Any:
     return SimpleNamespace(
+        machine="of-this-gpu",
         studies={"add": study},
         key=SimpleNamespace(topics=(("adding", "12ab"),)),
         provenance=SimpleNamespace(gpu=gpu, machine="of-this-gpu"),

@@ -11,7 +11,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.units import format_quantity
-from gpuguide_docs.show.numbers import short_name_of
+from gpuguide.run_table import machine_name
 from gpuguide_docs.show.site import Site, site_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def numbers_of(site: Site, env: Any, base: str) -> dict[str, Any]:
         pages[page.name] = {
             "title": page.title,
             "address": f"{base}{page.docname}.html",
-            "machines": [short_name_of(each) for each in recordings],
+            "machines": [machine_name(each) for each in recordings],
             "topics": dict(first.key.topics),
             "studies": {name: _study(name, study, recordings) for name, study in first.studies.items()},
         }
@@ -95,7 +95,7 @@ class YourRunDirective(SphinxDirective):
                 state = site.state(page.name, self.env)
                 for each in (state.shown, *state.others):
                     if each is not None and each.ceilings:
-                        machines.setdefault(short_name_of(each), []).append(each)
+                        machines.setdefault(machine_name(each), []).append(each)
         return [your_run_node(), *self._table(machines)]
 
     def _table(self, machines: dict[str, list[Recording]]) -> Iterator[nodes.Node]:
