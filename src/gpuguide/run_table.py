@@ -111,9 +111,10 @@ def _figure(verdict: Verdict) -> str:
     if not compared:
         return "not decided"
     shown, low = min(compared, key=lambda quantity: quantity.value), verdict.result.low
-    if verdict.result.holds or low is None:
+    down_to = "" if low is None else format_quantity(low, verdict.result.unit)
+    if verdict.result.holds or down_to in ("", str(shown)):
         return str(shown)
-    return f"{shown}, down to {format_quantity(low, verdict.result.unit)},"
+    return f"{shown}, down to {down_to},"
 
 
 def _filled(text: str, width: int) -> str:
