@@ -118,6 +118,7 @@ html_sidebars = {
     "method": [],
     "results": [],
     "look_into_a_recording": [],
+    "your_gpu": [],
     "practice/puzzles": [],
     "teach": [],
 }

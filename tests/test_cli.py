@@ -1,6 +1,5 @@
 """The command line: one line for an error, a table for a topic, nothing hidden without a GPU."""
 
-import json
 import re
 import shutil
 import sys
@@ -15,6 +14,7 @@ from gpuguide import __version__, catalogue, cli, topics
 from gpuguide.catalogue import Recorded
 from gpuguide.errors import MismatchError
 from gpuguide.exercises.actions import EXAMPLES
+from gpuguide.own_run import PageRun
 from gpuguide.recordings import store
 from gpuguide.results.results import Results
 from study_results import make
@@ -22,26 +22,28 @@ from study_results import make
 
 class FakeStudy:
     def __init__(self, name: str = "adding", names: tuple[str, ...] = ("numpy", "cupy")) -> None:
-        self.name, self.title, self.names = name, f"Study {name}", names
+        self.name, self.title, self.names, self.sizes = name, f"Study {name}", names, (1000,)
+        self.variants = [SimpleNamespace(name=name, needs_gpu=name == "cupy") for name in names]
         self.error: Exception | None = None
         self.asked: list[dict[str, Any]] = []
 
     def chosen(self, names: list[str] | None) -> list[Any]:
-        return [
-            SimpleNamespace(name=name, label="", needs_gpu=name == "cupy") for name in names or self.names
-        ]
+        return [each for each in self.variants if each.name in (names or self.names)]
 
-    def run(self, **options: Any) -> Results:
-        self.asked.append(options)
-        if self.error is not None:
-            raise self.error
-        return make(name=self.name, warnings=("two modes in 'cupy'",))
+
+def measure(run: PageRun, study: FakeStudy, names: list[str] | None, **options: Any) -> Results:
+    study.asked.append({"quick": run.quick, "sizes": run.sizes, "variants": names})
+    if study.error is not None:
+        raise study.error
+    run.studies[study.name] = make(name=study.name, warnings=("two modes in 'cupy'",))
+    return run.studies[study.name]
 
 
 @pytest.fixture
 def study(monkeypatch: pytest.MonkeyPatch) -> FakeStudy:
     study = FakeStudy()
     monkeypatch.setattr(catalogue, "studies", lambda topic: {study.name: study})
+    monkeypatch.setattr(PageRun, "measure", measure)
     monkeypatch.setattr(cli, "_say_machine", lambda: True)
     monkeypatch.setenv("COLUMNS", "200")
     return study
@@ -50,15 +52,35 @@ def study(monkeypatch: pytest.MonkeyPatch) -> FakeStudy:
 def test_run_prints_table_checks_and_warnings(study: FakeStudy, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", "adding"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("\nAdd one (float32")
+    assert out.startswith("\nadding\n\nAdd one (float32")
     assert out.endswith("was checked.\nWarning: two modes in 'cupy'\n")
-    assert study.asked == [{"quick": False, "sizes": None, "variants": ["numpy", "cupy"]}]
+    assert study.asked == [{"quick": False, "sizes": None, "variants": None}]
 
 
 def test_run_passes_its_options_on(study: FakeStudy) -> None:
     arguments = ["run", "adding", "--quick", "--sizes", "1000", "1e6", "2**20", "--variants", "numpy", "cupy"]
     assert cli.main(arguments) == 0
     assert study.asked == [{"quick": True, "sizes": [1000, 10**6, 2**20], "variants": ["numpy", "cupy"]}]
+
+
+def test_several_pages_run_one_after_another_with_a_file_each(
+    study: FakeStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "primes", "matmul", "primes", "--json", str(tmp_path / "mine.json")]) == 0
+    assert len(study.asked) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine-matmul.json", "mine-primes.json"]
+    assert "\nmatmul\n" in capsys.readouterr().out
+
+
+def test_the_findings_of_the_page_are_below_its_tables(
+    study: FakeStudy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["run", "primes"]) == 0
+    out = capsys.readouterr().out
+    assert "H200: medians over" in out
+    assert out.partition("What the page finds, and whether it holds here:\n")[2] == (
+        "  not checked, 9 of 9: the study was not measured\n"
+    )
 
 
 @pytest.mark.parametrize("size", ["many", "1.5", "-3", "2**x"])
@@ -72,8 +94,8 @@ def test_a_size_is_a_whole_number(size: str, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("error", "status", "line"),
     [
-        (MismatchError("'cupy' differs:\n  3 elements"), 1, "gpuguide: 'cupy' differs: 3 elements\n"),
-        (RuntimeError("boom"), 1, "gpuguide: RuntimeError: boom (use --traceback to see where)\n"),
+        (MismatchError("'cupy' differs:\n  3 elements"), 1, "gpuguide: adding: 'cupy' differs: 3 elements\n"),
+        (RuntimeError("boom"), 1, "gpuguide: adding: RuntimeError: boom (use --traceback to see where)\n"),
         (KeyboardInterrupt(), 130, "gpuguide: interrupted\n"),
     ],
 )
@@ -82,9 +104,50 @@ def test_an_error_is_one_line(
 ) -> None:
     study.error = error
     assert cli.main(["run", "adding"]) == status
+    assert capsys.readouterr().err == line
+
+
+def test_a_study_that_fails_does_not_cost_the_others(
+    monkeypatch: pytest.MonkeyPatch, study: FakeStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = FakeStudy("other")
+    monkeypatch.setattr(catalogue, "studies", lambda topic: {"adding": study, "other": other})
+    study.error = MismatchError("'cupy' differs")
+    path = tmp_path / "mine.json"
+    assert cli.main(["run", "both", "--json", str(path)]) == 1
+    assert capsys.readouterr().err == "gpuguide: adding: 'cupy' differs\n"
+    assert list(store.load(path).studies) == ["other"]
+
+
+def test_an_interruption_prints_and_writes_what_there_is(
+    monkeypatch: pytest.MonkeyPatch, study: FakeStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(run: PageRun, *arguments: Any, **options: Any) -> Results:
+        run.interrupted = True
+        return measure(run, *arguments, **options)
+
+    monkeypatch.setattr(PageRun, "measure", interrupted)
+    assert cli.main(["run", "primes", "matmul", "--json", str(tmp_path / "mine.json")]) == 130
     captured = capsys.readouterr()
-    assert captured.err == line
-    assert not captured.out
+    assert "Add one (float32" in captured.out
+    assert "matmul" not in captured.out
+    assert "kept" in captured.err
+    assert (tmp_path / "mine-primes.json").exists()
+
+
+def test_an_interruption_before_the_first_time_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch, study: FakeStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(run: PageRun, *arguments: Any, **options: Any) -> Results:
+        run.interrupted = True
+        return make(measurements=())
+
+    monkeypatch.setattr(PageRun, "measure", interrupted)
+    assert cli.main(["run", "primes", "--json", str(tmp_path / "mine.json")]) == 130
+    captured = capsys.readouterr()
+    assert "Nothing was measured" not in captured.out
+    assert "nothing had been measured yet" in captured.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_traceback_is_there_when_asked_for(study: FakeStudy) -> None:
@@ -136,14 +199,14 @@ def test_without_a_gpu_what_needs_one_takes_a_line(
 
     both, none = FakeStudy(), FakeStudy("streams", names=("cupy",))
     monkeypatch.setattr(catalogue, "studies", lambda topic: {"adding": both, "streams": none})
+    monkeypatch.setattr(PageRun, "measure", measure)
     monkeypatch.setattr(device, "require_gpu", no_gpu)
     assert cli.main(["run", "adding"]) == 0
     out, error = capsys.readouterr()
     assert error == "This needs a GPU.\nOnly the CPU variants run here.\n"
-    assert [each["variants"] for each in both.asked] == [["numpy"]]
-    assert "\nNot measured without a GPU: cupy.\n" in out
+    assert both.asked
     assert not none.asked
-    assert out.endswith("\nStudy streams: not measured, because it needs a GPU.\n")
+    assert "\nStudy streams: not measured, because it needs a GPU.\n" in out
     path = tmp_path / "none.json"
     assert cli.main(["run", "adding", "--study", "streams", "--json", str(path)]) == 1
     assert not path.exists()
@@ -159,14 +222,12 @@ def test_a_file_that_cannot_be_written_is_told_before_anything_is_timed(
 
 
 def test_json_and_plot_are_written(
-    study: FakeStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    study: FakeStudy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "_as_json", lambda done: json.dumps(sorted(done)))
-    monkeypatch.setattr("gpuguide.charts.lines.plot_time", lambda results, ax: ax.plot([1, 2], [3, 4]))
     arguments = ["run", "adding", "--json", str(tmp_path / "a.json"), "--plot", str(tmp_path / "a.svg")]
     assert cli.main(arguments) == 0
-    assert json.loads((tmp_path / "a.json").read_text()) == ["adding"]
-    assert "<svg" in (tmp_path / "a.svg").read_text()
+    assert list(store.load(tmp_path / "a.json").studies) == ["adding"]
+    assert "this machine" in (tmp_path / "a.svg").read_text()
     assert capsys.readouterr().out.count("Wrote ") == 2
 
 
@@ -304,7 +365,7 @@ print([name for name in sys.modules if name.startswith("gpuguide.topics.") or na
 
 
 def test_every_example_of_the_help_is_a_command_that_parses() -> None:
-    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + EXAMPLES
+    examples = cli._EXAMPLES + cli._RUN_EXAMPLES + cli._COMPARE_EXAMPLES + EXAMPLES
     commands = re.findall(r"^  gpuguide (.+?)(?:   .*)?$", examples, re.MULTILINE)
     assert commands
     for command in commands:
@@ -328,7 +389,7 @@ def test_the_json_of_a_real_study_can_be_read_back(tmp_path: Path) -> None:
     arguments = ["run", "first_kernel", "--quick", "--sizes", "1000", "--variants", "numpy"]
     assert cli.main([*arguments, "--json", str(path)]) == 0
     run = gg.load(str(path))
-    assert repr(run).startswith(f"<SavedRun of gpuguide {__version__}: 1 study\n  'increment': ")
+    assert repr(run).startswith("<Recording of page 'first_kernel' on ")
     (results,) = run.studies.values()
     assert results.sizes == (1000,)
     assert results.quick

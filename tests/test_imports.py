@@ -19,7 +19,11 @@ ROOMS = (
     ("gpuguide.machine", "gpuguide.results", "gpuguide.symptoms", "gpuguide.tracer"),
     ("gpuguide.measure", "gpuguide.recordings", "gpuguide.charts"),
     ("gpuguide.topics", "gpuguide.exercises"),
-    ("gpuguide.catalogue", "gpuguide.doctor", "gpuguide.run_table", "gpuguide.statements"),
+    (
+        *("gpuguide.catalogue", "gpuguide.comparison", "gpuguide.doctor", "gpuguide.health"),
+        "gpuguide.statements",
+    ),
+    ("gpuguide.own_run", "gpuguide.run_bar", "gpuguide.run_table"),
     ("gpuguide",),
     ("gpuguide.cli",),
     ("gpuguide.__main__",),

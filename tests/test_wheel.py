@@ -79,6 +79,7 @@ def test_run_measures_on_the_cpu_and_says_that_there_is_no_gpu(gpuguide):
     assert ran.returncode == 0, ran.stderr
     assert "NumPy" in ran.stdout
     assert "no GPU" in ran.stdout + ran.stderr or "CuPy" in ran.stdout
+    assert "What the page finds, and whether it holds here:" in ran.stdout
     measured = json.loads(target.read_text())
     assert measured
 

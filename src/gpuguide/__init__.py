@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gpuguide.charts.lines import plot_rate, plot_share_of_ceiling, plot_speedup, plot_time
     from gpuguide.charts.shapes import plot_decomposition, plot_heatmap, plot_samples
+    from gpuguide.comparison import compare
     from gpuguide.machine.device import require_gpu
     from gpuguide.measure.benchmark import benchmark
     from gpuguide.measure.plan import Variant
@@ -32,6 +33,7 @@ __all__ = [
     "Variant",
     "benchmark",
     "claim",
+    "compare",
     "explained",
     "fact",
     "keep",
@@ -58,6 +60,7 @@ _HOMES = {
     "Variant": ("measure.plan", "Variant"),
     "benchmark": ("measure.benchmark", "benchmark"),
     "claim": ("statements", "claim"),
+    "compare": ("comparison", "compare"),
     "explained": ("statements", "explained"),
     "fact": ("measure.session", "fact"),
     "keep": ("measure.session", "keep"),

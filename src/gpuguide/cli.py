@@ -1,4 +1,4 @@
-"""The command line: ``gpuguide list``, ``run``, ``exercises``, ``trace``, ``doctor``."""
+"""The command line: ``gpuguide list``, ``run``, ``compare``, ``exercises``, ``trace``, ``doctor`` ..."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from gpuguide.version import __version__
 
 if TYPE_CHECKING:
     from gpuguide.catalogue import Entry, Recorded
+    from gpuguide.measure.session import Session
     from gpuguide.measure.study import Study
+    from gpuguide.own_run import PageRun
     from gpuguide.recordings.recording import Recording
     from gpuguide.results.results import Results
+    from gpuguide.run_bar import RunBar
 
 __all__ = ["main"]
 
@@ -33,20 +36,34 @@ _EXAMPLES = """\
 examples:
   gpuguide doctor                       what is installed, and what to do where something is missing
   gpuguide list                         the topics by section, and when each was recorded
-  gpuguide run first_kernel             check and time a topic here; print the table
+  gpuguide run first_kernel             check and time a page here, beside the guide's GPUs
   gpuguide run first_kernel --quick     a first look in seconds, with fewer samples
+  gpuguide compare mine.json            what 'run --json' wrote, beside the guide's machines
+  gpuguide check-my-gpu                 measure in a minute or two whether this GPU is as fast as it should be
   gpuguide exercises                    exercises that check themselves
   gpuguide trace script.py              run a script's kernels without a GPU; say what is wrong with them
 """
 
 _RUN_EXAMPLES = """\
 examples:
+  gpuguide run primes matmul --quick
   gpuguide run primes --sizes 1e6 2**24
   gpuguide run primes --variants sieve_global sieve_shared --plot primes.svg --json primes.json
 
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
 and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
-recording. Without a GPU only the CPU variants run. In Python, gpuguide.load("primes.json") reads the file.
+machines, and below them which of the page's findings hold here. Sizes that do not fit this machine are left
+out and named; Ctrl-C keeps what was measured. Without a GPU only the CPU variants run. With several pages or
+studies, each gets a file of its own. In Python, gpuguide.load("primes.json") reads the file.
+"""
+
+_COMPARE_EXAMPLES = """\
+examples:
+  gpuguide compare mine.json                        beside all machines that the guide recorded
+  gpuguide compare mine.json nvidia-h200            beside one of them
+  gpuguide compare class/*.json --plot class.svg    a whole class
+
+Only the same studies at the same sizes are compared; what differs is said below each table.
 """
 
 
@@ -69,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if options.traceback:
             raise
-        _complain(f"{type(error).__name__}: {error} (use --traceback to see where)")
+        _complain(_in_words(error))
         return 1
 
 
@@ -86,19 +103,28 @@ def _parser() -> argparse.ArgumentParser:
     listing.set_defaults(command=_list)
 
     run = commands.add_parser(
-        "run", help="check and time a topic on this machine", epilog=_RUN_EXAMPLES, formatter_class=raw
+        "run",
+        help="check and time pages on this machine, beside the guide's",
+        epilog=_RUN_EXAMPLES,
+        formatter_class=raw,
     )
-    run.add_argument("topic", metavar="TOPIC", help="a name that 'gpuguide list' shows")
-    run.add_argument("--quick", action="store_true", help="take fewer samples, for a first look only")
+    run.add_argument("pages", nargs="+", metavar="PAGE", help="a name that 'gpuguide list' shows")
+    run.add_argument(
+        "--quick", action="store_true", help="a first look within 10 s a page: smaller sizes, fewer samples"
+    )
     run.add_argument("--sizes", nargs="+", type=_size, metavar="N", help="problem sizes: 1000, 1e6, 2**20")
     run.add_argument("--variants", nargs="+", metavar="NAME", help="only these variants")
     run.add_argument("--study", metavar="NAME", help="only this study of a topic that has several")
     run.add_argument(
-        "--json", type=Path, metavar="FILE", help="write every sample as JSON, for gpuguide.load"
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="write the run as recordings are written",
     )
-    run.add_argument("--plot", type=Path, metavar="FILE", help="draw time against size as SVG")
+    run.add_argument("--plot", type=Path, metavar="FILE", help="draw the times beside the guide's, as SVG")
     run.set_defaults(command=_run)
 
+    _add_compare(commands)
     _add_exercises(commands)
 
     trace = commands.add_parser(
@@ -111,7 +137,29 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="say what is installed and how to get what is missing")
     doctor.add_argument("--json", action="store_true", help="print facts and findings as JSON")
     doctor.set_defaults(command=_doctor)
+
+    health = commands.add_parser(
+        "check-my-gpu", help="measure whether this GPU is as fast as it should be, in three minutes at most"
+    )
+    health.add_argument("--json", action="store_true", help="print rates, state and findings as JSON")
+    health.set_defaults(command=_check_my_gpu)
     return parser
+
+
+def _add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="lay runs of several machines side by side",
+        epilog=_COMPARE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    compare.add_argument(
+        "what", nargs="+", metavar="FILE", help="what 'gpuguide run --json FILE' wrote, or a recorded machine"
+    )
+    compare.add_argument("--study", metavar="NAME", help="only this study of a page that has several")
+    compare.add_argument("--plot", type=Path, metavar="FILE", help="draw all machines in one plot, as SVG")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write the tables as HTML")
+    compare.set_defaults(command=_compare)
 
 
 def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -125,6 +173,25 @@ def _add_exercises(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     )
     exercises.set_defaults(command=_exercises)
     add_actions(exercises)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from gpuguide.comparison import compare
+
+    _need_folders(options.plot, options.html)
+    comparison = compare(*options.what).only(options.study)
+    print(comparison.text(_width()))
+    if options.html is not None:
+        _write(options.html, comparison._repr_html_())
+    if options.plot is not None:
+        from gpuguide.charts.style import save_svg
+
+        several = len(comparison.studies) > 1
+        for name in comparison.studies:
+            path = options.plot
+            target = path.with_stem(f"{path.stem}-{name}") if several else path
+            _write(target, save_svg(comparison.figure(name)).decode())
+    return 0
 
 
 def _exercises(options: argparse.Namespace) -> int:
@@ -154,7 +221,7 @@ def _list(options: argparse.Namespace) -> int:
         for entry in members:
             newest, machines = _recorded(entry.recorded)
             print(f"  {entry.name:{name}}  {newest:17}  {entry.title}{machines}")
-    print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run TOPIC")
+    print(f"\n{_list_notes(entries)}\nRun one on this machine: gpuguide run PAGE")
     return 0
 
 
@@ -191,55 +258,105 @@ def _list_notes(entries: Sequence[Entry]) -> str:
 
 def _run(options: argparse.Namespace) -> int:
     from gpuguide import catalogue
-    from gpuguide.recordings import store
-    from gpuguide.run_table import recorded_on
+    from gpuguide.measure.session import Session, entered
+    from gpuguide.own_run import INTERRUPTED, QUICK_S
+    from gpuguide.run_bar import RunBar
 
     # Before minutes of measuring, not after.
-    for path in (options.json, options.plot):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
-    chosen = _choose(catalogue.studies(options.topic), options.study)
-    recording = store.load_or_none(options.topic)
+    _need_folders(options.json, options.plot)
+    pages = {
+        page: _with_variants(_choose(catalogue.studies(page), options.study), options.variants)
+        for page in dict.fromkeys(options.pages)
+    }
     has_gpu = _say_machine()
-    if recording is not None:
-        print(textwrap.fill(recorded_on(recording), _width()))
-    done = {}
-    for name, (study, names) in _with_variants(chosen, options.variants).items():
-        results = _run_study(study, names, recording, has_gpu, options)
-        if results is not None:
-            done[name] = results
-    if not done and (options.json or options.plot):
+    n_cells = sum(_cells(*each, options) for studies in pages.values() for each in studies.values())
+    bar = RunBar(n_cells, QUICK_S * len(pages) if options.quick else math.inf)
+    session, failed, written = Session(quick=options.quick), False, False
+    for page, studies in pages.items():
+        # Entered, because what is timed by hand asks for the session's clocks.
+        with entered(session):
+            run, page_failed = _run_page(page, studies, session, bar, has_gpu, options)
+        failed = failed or page_failed
+        if run.studies:
+            _write_files(run, options, several=len(pages) > 1)
+            written = True
+        if run.interrupted:
+            kept = "what was measured before is kept" if written else "nothing had been measured yet"
+            _complain(f"{INTERRUPTED}; {kept}")
+            return 130
+    if not written and not failed and (options.json or options.plot):
         raise NoGpuError("Nothing was measured, so no file was written.")
-    if options.json is not None:
-        _write(options.json, _as_json(done))
-    if options.plot is not None:
-        _plot(options.plot, done)
-    return 0
+    return int(failed)
 
 
-def _run_study(
-    study: Study,
-    names: list[str] | None,
-    recording: Recording | None,
+def _cells(study: Study, names: list[str] | None, options: argparse.Namespace) -> int:
+    return len(study.chosen(names)) * len(options.sizes or study.sizes)
+
+
+def _run_page(
+    page: str,
+    studies: dict[str, tuple[Study, list[str] | None]],
+    session: Session,
+    bar: RunBar,
     has_gpu: bool,
     options: argparse.Namespace,
-) -> Results | None:
-    """Run and print a study; None where a GPU is missing for all that was chosen of it."""
-    from gpuguide.run_table import run_table
+) -> tuple[PageRun, bool]:
+    """Run a page's studies and print them; also say whether one failed, which does not end the others."""
+    from gpuguide.own_run import PageRun
+    from gpuguide.recordings import store
+    from gpuguide.recordings.findings import read_findings
+    from gpuguide.run_table import findings_here, recorded_on
 
-    variants = study.chosen(names)
-    able = [each for each in variants if has_gpu or not each.needs_gpu]
-    if not able:
-        print(f"\n{study.title}: not measured, because it needs a GPU.")
-        return None
-    results = study.run(quick=options.quick, sizes=options.sizes, variants=[each.name for each in able])
-    print(f"\n{run_table(results, recording, _width())}")
-    if missing := [each.label or each.name for each in variants if each not in able]:
-        print(textwrap.fill(f"Not measured without a GPU: {'; '.join(missing)}.", _width()))
+    recordings = [found for name in store.machines() if (found := store.load_or_none(page, name))]
+    print(f"\n{page}")
+    if recordings:
+        print(textwrap.fill(recorded_on(recordings), _width()))
+    guide = recordings[0].studies if recordings else {}
+    run, failed = PageRun(page, session, options.quick, options.sizes), False
+    able = [
+        name
+        for name, (study, names) in studies.items()
+        if has_gpu or not all(variant.needs_gpu for variant in study.chosen(names))
+    ]
+    for name, (study, names) in studies.items():
+        if name not in able:
+            print(f"\n{study.title}: not measured, because it needs a GPU.")
+            bar.skip(_cells(study, names, options))
+            continue
+        try:
+            with bar.study(f"{page}: {study.title}") as advance:
+                n_left = len(able) - able.index(name)
+                results = run.measure(study, names, guide=guide.get(name), n_left=n_left, advance=advance)
+        # A wrong result or a library that is missing here is no reason to lose what comes before and after.
+        except Exception as error:
+            if options.traceback:
+                raise
+            _complain(f"{name}: {_in_words(error)}")
+            failed = True
+            continue
+        if name in run.studies:
+            _print_study(results, recordings)
+        if run.interrupted:
+            break
+    if recordings and (findings := read_findings(page)) and run.studies:
+        print("\nWhat the page finds, and whether it holds here:")
+        print("\n".join(findings_here(findings, run.studies, recordings, _width())))
+    return run, failed
+
+
+def _print_study(results: Results, recordings: Sequence[Recording]) -> None:
+    from gpuguide.run_table import left_out_words, run_table
+
+    print(f"\n{run_table(results, recordings, _width())}")
     print(f"\n{results.checks_line()}")
-    for warning in results.warnings:
-        print(f"Warning: {warning}")
-    return results
+    for line in (*left_out_words(results), *(f"Warning: {warning}" for warning in results.warnings)):
+        print(textwrap.fill(line, _width()))
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, GpuGuideError):
+        return str(error)
+    return f"{type(error).__name__}: {error} (use --traceback to see where)"
 
 
 def _width() -> int:
@@ -257,6 +374,14 @@ def _doctor(options: argparse.Namespace) -> int:
     else:
         doctor.show(facts, diagnoses)
     return int(doctor.has_problems(diagnoses))
+
+
+def _check_my_gpu(options: argparse.Namespace) -> int:
+    from gpuguide import health
+
+    checked = health.check(say=lambda words: print(f"Measuring {words} ...", file=sys.stderr))
+    print(checked.as_json() if options.json else checked.text(_width()))
+    return int(not checked.is_healthy)
 
 
 def _choose(studies: dict[str, Study], name: str | None) -> dict[str, Study]:
@@ -314,27 +439,48 @@ def _power(base: int, exponent: int) -> float:
     return float(base**exponent) if exponent < 0 else int(base**exponent)
 
 
-def _as_json(done: dict[str, Results]) -> str:
-    from gpuguide.recordings.plain import dumps
-    from gpuguide.recordings.recording import SavedRun
+def _write_files(run: PageRun, options: argparse.Namespace, *, several: bool) -> None:
+    from gpuguide.recordings import store
 
-    return dumps(SavedRun(__version__, done))
+    def named(path: Path, *more: str) -> Path:
+        return path.with_stem("-".join((path.stem, *([run.page] if several else []), *more)))
+
+    if options.json is not None:
+        _write(named(options.json), store.dumps_run(run.run()))
+    if options.plot is not None:
+        for name, results in run.studies.items():
+            more = [name] if len(run.studies) > 1 else []
+            _plot(named(options.plot, *more), run.page, results)
 
 
-def _plot(path: Path, done: dict[str, Results]) -> None:
+def _plot(path: Path, page: str, results: Results) -> None:
     from matplotlib.figure import Figure
 
     from gpuguide.charts.lines import plot_time
     from gpuguide.charts.style import save_svg, style
+    from gpuguide.recordings import store
+    from gpuguide.run_table import machine_name
 
-    for name, results in done.items():
-        target = path if len(done) == 1 else path.with_stem(f"{path.stem}-{name}")
-        with style():
-            # Not by pyplot, which would look for a display and keep the figure.
-            figure = Figure()
-            plot_time(results, ax=figure.subplots())
-            svg = save_svg(figure)
-        _write(target, svg.decode())
+    shown = {"this machine": results} if any(cell.n for cell in results.measurements) else {}
+    for machine in store.machines():
+        recording = store.load_or_none(page, machine)
+        if recording is not None and results.name in recording.studies:
+            shown[machine_name(recording)] = recording.studies[results.name]
+    with style():
+        # Not by pyplot, which would look for a display and keep the figure.
+        figure = Figure(figsize=(6 * len(shown), 4.5))
+        axes = figure.subplots(1, len(shown), sharex=True, sharey=True, squeeze=False)[0]
+        for ax, (title, each) in zip(axes, shown.items(), strict=True):
+            plot_time(each, ax=ax)
+            ax.set_title(title)
+        svg = save_svg(figure)
+    _write(path, svg.decode())
+
+
+def _need_folders(*paths: Path | None) -> None:
+    for path in paths:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise ArgumentError(f"Cannot write {path}: its folder does not exist. Create it first.")
 
 
 def _write(path: Path, text: str) -> None:

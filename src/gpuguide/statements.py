@@ -15,6 +15,7 @@ from gpuguide.measure.session import Session, current, entered, fact
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.claims import Claim, Faster, ReachesShare, decide
+from gpuguide.results.findings import Finding
 from gpuguide.results.records import Fact
 from gpuguide.results.results import Results
 
@@ -26,10 +27,11 @@ _WIDTH = 88
 
 @dataclass
 class _DrawnSession(Session):
-    """Keeps a fact as the runs give it, each by itself."""
+    """Keeps a fact as the runs give it, each by itself, and claims as data."""
 
     runs: Sequence[tuple[str, DrawnPage]] = ()
     by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
 
     def add_fact(self, new: Fact) -> Fact:
         of_runs = self._of_runs(new)
@@ -80,7 +82,8 @@ class DrawnPage:
 
     def stated(self) -> Stated:
         """Return what the cells have stated so far."""
-        return Stated(dict(self._session.by_run), tuple(self._session.claims))
+        session = self._session
+        return Stated(dict(session.by_run), tuple(session.claims), tuple(session.findings))
 
 
 def _stating(what: str) -> Session:
@@ -219,6 +222,8 @@ def claim(
             "run: claim less, or find out what changed and measure again."
         )
     session.add_claim(verdict.result)
+    if isinstance(session, _DrawnSession):
+        session.findings.append(Finding.of(results.name, claimed))
     # Nothing is returned: a cell that ends in a claim would show it twice.
     print("\n    ".join([textwrap.fill(sentence, _WIDTH, break_on_hyphens=False), *figures]))
 

@@ -321,14 +321,11 @@ def test_unknown_names_are_errors_with_the_nearest(
 
 
 def test_what_the_command_line_saved_is_loaded_and_anything_else_is_named(tmp_path: Path) -> None:
-    from gpuguide.recordings.recording import SavedRun
-
     path = tmp_path / "mine.json"
-    saved = SavedRun("0.1", {"sample": sample_results()})
-    plain.write(saved, path)
-    assert recordings.load(path) == recordings.load(str(path)) == saved
+    path.write_text(recordings.dumps_run(run(0)))
+    assert recordings.load(path) == recordings.load(str(path)) == recordings._recording(run(0))
     path.write_text('{"studies": {}}')
-    for file, words in ((path, "expected the field 'gpuguide'"), (tmp_path / "none.json", "No such file")):
+    for file, words in ((path, "expected the field 'machine'"), (tmp_path / "none.json", "No such file")):
         with pytest.raises(RecordingError, match=f"Cannot read .*{words}"):
             recordings.load(file)
 

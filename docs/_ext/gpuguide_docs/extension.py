@@ -39,6 +39,7 @@ MODULES = (
     "show.pictures",
     "show.drawn",
     "show.roofline",
+    "show.your_run",
     "show.theme",
     "downloads.downloads",
 )

@@ -15,11 +15,12 @@ from gpuguide.results.arrays import KeptArray
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.counters import Counted
 from gpuguide.results.description import StudyDescription
+from gpuguide.results.findings import Finding
 from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
-__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "SavedRun", "Stated"]
+__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "Stated"]
 
 
 @dataclass(frozen=True)
@@ -127,24 +128,6 @@ class Recording(Run):
         return "\n".join(lines) + ">"
 
 
-@dataclass(frozen=True, repr=False)
-class SavedRun:
-    """What ``gpuguide run TOPIC --json FILE`` wrote: one run of a topic's studies, on one machine."""
-
-    gpuguide: str
-    studies: dict[str, Results]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "studies", ByName(self.studies))
-
-    def __repr__(self) -> str:
-        lines = [
-            f"<SavedRun of gpuguide {self.gpuguide}: {_counted(self.studies, 'study', 'studies')}",
-            *_first(_told(study) for study in self.studies.values()),
-        ]
-        return "\n".join(lines) + ">"
-
-
 # With seven lines of studies, a recording takes fifteen of a terminal: runs and facts may take two each.
 _MOST_LINES, _MOST_LISTED = 6, 8
 
@@ -175,11 +158,10 @@ def _first(lines: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ClaimsElsewhere:
-    """What a page's claims come to on another machine, in the page's order; or why they were not checked."""
+    """What a page's claims come to on another machine, in the page's order."""
 
     machine: str
     claims: tuple[ClaimResult, ...] = ()
-    unchecked: str = ""
 
 
 @dataclass(frozen=True)
@@ -188,6 +170,7 @@ class Stated:
 
     by_run: dict[str, tuple[tuple[str, Fact], ...]] = field(default_factory=dict)
     claims: tuple[ClaimResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
     elsewhere: tuple[ClaimsElsewhere, ...] = ()
 
     @cached_property

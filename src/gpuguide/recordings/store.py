@@ -18,8 +18,8 @@ from typing import Any
 from gpuguide.errors import RecordingError, unknown
 from gpuguide.recordings.counters import counters_of
 from gpuguide.recordings.keys import changes
-from gpuguide.recordings.plain import label, loads, write
-from gpuguide.recordings.recording import Recording, Run, SavedRun
+from gpuguide.recordings.plain import dumps, label, loads, write
+from gpuguide.recordings.recording import Recording, Run
 from gpuguide.recordings.runs import MOST_RUNS, date_of, differences, in_terms_of, over_starts, unexpected
 from gpuguide.recordings.spread import FILE as SPREAD
 from gpuguide.recordings.spread import deviations_in, pooled, save_spread
@@ -29,6 +29,7 @@ __all__ = [
     "ROOT",
     "add",
     "digest",
+    "dumps_run",
     "load",
     "load_or_none",
     "machines",
@@ -50,13 +51,13 @@ PRIMARY_MACHINE = "nvidia-h200"
 _RUNS = "[0-9]*.json"
 
 
-def load(page: str | Path, machine: str | None = None, root: Path | None = None) -> Recording | SavedRun:
-    """Load what was measured for a page, or what ``gpuguide run TOPIC --json FILE`` wrote.
+def load(page: str | Path, machine: str | None = None, root: Path | None = None) -> Recording:
+    """Load what was measured for a page, or what ``gpuguide run PAGE --json FILE`` wrote.
 
     Parameters
     ----------
     page : str or Path
-        Name of the page; or the file, as a path or by a name that ends in ``.json``.
+        Name of the page; or the file of a run, as a path or by a name that ends in ``.json``.
     machine : str, optional
         On which machine; by default the primary one (``"nvidia-h200"``), else the first by the alphabet.
     root : Path, optional
@@ -64,10 +65,10 @@ def load(page: str | Path, machine: str | None = None, root: Path | None = None)
 
     Returns
     -------
-    Recording or SavedRun
+    Recording
         Of a page: ``studies``, ``facts``, ``ceilings`` and ``provenance`` of the newest run. Each study has
         the former ones in ``others``; a fact that is a number is the median over the machine starts. Of a
-        file: ``studies``.
+        file: the same of this one run.
 
     Raises
     ------
@@ -270,14 +271,22 @@ def _path(folder: Path, run: Run, former: dict[Path, Run]) -> Path:
     return next(folder / name for name in names if not (folder / name).exists())
 
 
-def _load_file(path: Path) -> SavedRun:
+def dumps_run(run: Run) -> str:
+    """Write a run as its file in a recording is written."""
+    return dumps(_File.of(run))
+
+
+def _load_file(path: Path) -> Recording:
     try:
-        return loads(SavedRun, path.read_bytes(), "")
+        return _recording(loads(_File, path.read_bytes(), "").run())
     except OSError as error:
         reason = str(error.strerror)
+        # Of several pages, each has a file of its own.
+        if others := sorted(each.name for each in path.parent.glob(f"{path.stem}-*.json")):
+            reason = f"{reason}, but there is {', '.join(others)}"
     except RecordingError as error:
         reason = str(error)
-    raise RecordingError(f"Cannot read {path} as what 'gpuguide run TOPIC --json FILE' writes: {reason}")
+    raise RecordingError(f"Cannot read {path} as what 'gpuguide run PAGE --json FILE' writes: {reason}")
 
 
 def _folder(page: str, machine: str | None, root: Path) -> Path:

@@ -37,6 +37,7 @@ __all__ = [
     "Series",
     "checks_sentence",
     "clocks_of_ratio",
+    "sizes_left_out",
     "with_region",
 ]
 
@@ -882,6 +883,15 @@ def with_region(info: VariantInfo) -> str:
     return f"{info.label or info.name} ({REGIONS[info.clock].column}{threads})"
 
 
+def sizes_left_out(results: Results) -> list[tuple[int, str]]:
+    """Name the sizes at which nothing was measured, if all variants have the same reason."""
+    reasons: dict[int, set[str]] = {size: set() for size in results.sizes}
+    for cell in results.measurements:
+        reasons[cell.size].add(cell.reason if not cell.n else "")
+    alike = {size: next(iter(why)) for size, why in reasons.items() if len(why) == 1}
+    return [(size, why) for size, why in alike.items() if why not in ("", "no GPU on this machine")]
+
+
 def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
     """Say in one sentence how the checks came out."""
     results = list(checks)
@@ -899,9 +909,8 @@ def checks_sentence(checks: Iterable[CheckResult], n_variants: int) -> str:
 
 
 def _who(n_checked: int, n_variants: int) -> str:
-    verb = "was" if n_checked == 1 else "were"
     if n_checked < n_variants:
-        return f"{n_checked} of {n_variants} variants {verb}"
+        return f"The {n_checked} variants that ran were" if n_checked > 1 else "The one variant that ran was"
     return {1: "The variant was", 2: "Both variants were"}.get(n_variants, f"All {n_variants} variants were")
 
 
@@ -910,7 +919,7 @@ def _where(checks: Sequence[CheckResult]) -> str:
     sizes = {check.size for check in checks}
     ran = {(check.variant, check.size) for check in checks}
     if len(ran) < len(sizes) * len({variant for variant, _ in ran}):
-        return f"each of its sizes, {len(sizes)} in all"
+        return f"each of their sizes, {len(sizes)} in all"
     return "1 size" if len(sizes) == 1 else f"{len(sizes)} sizes"
 
 

@@ -57,6 +57,11 @@ class Layout:
         return self.source / "gpuguide" / "recorded"
 
     @property
+    def findings(self) -> Path:
+        """What each page claims, as data; a build writes it, and it is committed with the page."""
+        return self.source / "gpuguide" / "findings"
+
+    @property
     def cache(self) -> Path:
         """What may be thrown away at any time: drawn figures, recordings that were read and compared."""
         return self.root / ".cache"

@@ -21,7 +21,7 @@ from sphinx.util.parallel import parallel_available
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings import store as recordings
-from gpuguide.recordings.recording import ClaimsElsewhere
+from gpuguide.recordings.findings import elsewhere, write_findings
 from gpuguide_docs.pages.cells import Cell, read_cells
 from gpuguide_docs.pages.files import file_digest
 from gpuguide_docs.pages.pages_toml import Page
@@ -33,7 +33,7 @@ from gpuguide_docs.replay.states import PageState, States
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
-    from gpuguide.recordings.recording import Recording, Stated
+    from gpuguide.recordings.recording import Recording
 
 __all__ = [
     "draw",
@@ -47,9 +47,8 @@ __all__ = [
 
 
 # Counted up when drawings are kept in another form, so that none of the old form is read.
-_SCHEMA = "9"
+_SCHEMA = "10"
 _STATES_A_FACT = re.compile(r"\b(?:fact|explained)\(")
-_STATES_A_CLAIM = re.compile(r"\bclaim\(")
 
 
 def run_drawn_cell(cell: Cell, cells: PageCells, script: str, guide: Guide) -> Output:
@@ -160,8 +159,7 @@ def draw(
             outputs = tuple(run_drawn_cell(cell, shared, str(script), states.guide) for cell in cells)
             stated = shared.stated()
             others = states[page].others if page in states.pages and stated.claims else ()
-            elsewhere = [_elsewhere(other, cells, str(script), states.guide, stated) for other in others]
-            stated = replace(stated, elsewhere=tuple(elsewhere))
+            stated = replace(stated, elsewhere=tuple(elsewhere(stated, other, recording) for other in others))
     except CellError as error:
         if isinstance(error.__cause__, _OtherPageWaitsError):
             # Not kept: the next build may have the other page's recording.
@@ -175,7 +173,7 @@ def draw(
 def _state_facts(cells: tuple[Cell, ...], runs: Iterable[PageCells], script: str) -> None:
     """Run the cells on each run alone, up to the last that states a fact, to take facts over the starts."""
     for run in runs:
-        for cell in _up_to_the_last(_STATES_A_FACT, cells):
+        for cell in _up_to_the_last_fact(cells):
             # A cell may need what former runs do not keep; an error of its own is raised when it is drawn.
             with warnings.catch_warnings(), run.running(), suppress(CellError):
                 warnings.simplefilter("error", RuntimeWarning)
@@ -183,31 +181,9 @@ def _state_facts(cells: tuple[Cell, ...], runs: Iterable[PageCells], script: str
             _close_figures()
 
 
-def _up_to_the_last(states: re.Pattern[str], cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    last = max((i for i, cell in enumerate(cells, 1) if states.search(cell.content)), default=0)
+def _up_to_the_last_fact(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    last = max((i for i, cell in enumerate(cells, 1) if _STATES_A_FACT.search(cell.content)), default=0)
     return tuple(cell for cell in cells[:last] if not cell.is_thumbnail)
-
-
-def _elsewhere(
-    recording: Recording, cells: tuple[Cell, ...], script: str, guide: Guide, here: Stated
-) -> ClaimsElsewhere:
-    """Run the cells on what another machine measured, for their claims alone; nothing there is an error."""
-    other = guide.page_cells(recording, quick=True)
-    try:
-        for cell in _up_to_the_last(_STATES_A_CLAIM, cells):
-            with warnings.catch_warnings(action="ignore"), other.running():
-                run_cell(cell, other.namespace, script)
-            _close_figures()
-    except CellError as error:
-        cause = error.__cause__
-        return ClaimsElsewhere(recording.machine, unchecked=f"{type(cause).__name__}: {cause}")
-    finally:
-        _close_figures()
-    claims = other.stated().claims
-    # A cell may claim something of each size, and have other sizes there.
-    n, n_here = len(claims), len(here.claims)
-    unchecked = "" if n == n_here else f"the page states {n} findings there, and {n_here} here"
-    return ClaimsElsewhere(recording.machine, claims, unchecked)
 
 
 def drawing_of(states: States, state: PageState) -> Drawing:
@@ -219,6 +195,9 @@ def drawing_of(states: States, state: PageState) -> Drawing:
         if state.shown is not None and script.is_file():
             cells = _drawn_cells(script)
             drawing = draw(states, state.page, cells, state.shown, state.digest, script)
+            # For the package, which has no scripts; not of a page that waits for another's recording.
+            if None not in drawing.outputs:
+                write_findings(state.page, drawing.stated.findings, states.layout.findings)
         known[state.page, state.digest] = drawing
     return known[state.page, state.digest]
 

@@ -15,8 +15,9 @@ from gpuguide.recordings.recording import Stated
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
+from gpuguide.run_table import machine_name
 from gpuguide_docs.show.cells import CARD_ID, card_of, cell_node, fold
-from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of, short_name_of
+from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of
 from gpuguide_docs.show.site import colab_link, link_to, site_of
 from gpuguide_docs.show.tiles import claim_words, note_tile
 
@@ -236,16 +237,11 @@ def _findings(own: Recording, others: Iterable[Recording], stated: Stated) -> li
     if not stated.claims:
         return []
     named = {other.machine: other for other in others}
-    checked = [(named[each.machine], each.claims) for each in stated.elsewhere if not each.unchecked]
+    checked = [(named[each.machine], each.claims) for each in stated.elsewhere]
     items = []
     for number, claim in enumerate(stated.claims):
         there = [(recording, claims[number]) for recording, claims in checked]
         items.append(f"{claim_words(claim)}: {', '.join(_where(own, claim, there))}")
-    items += [
-        f"Not checked on {_machine(named[each.machine])}: {each.unchecked}"
-        for each in stated.elsewhere
-        if each.unchecked
-    ]
     listed = nodes.bullet_list("", bullet="*")
     listed += [nodes.list_item("", nodes.paragraph("", text)) for text in items]
     return [nodes.paragraph("", "What this page finds, and the machines on which it holds:"), listed]
@@ -265,7 +261,7 @@ def _where(
 
 
 def _machine(recording: Recording, claim: ClaimResult | None = None) -> str:
-    name = short_name_of(recording)
+    name = machine_name(recording)
     n_runs = len(recording.provenances)
     figure = f", down to {_amount(claim.low, claim.unit)}" if claim else ""
     return f"{name} ({n_runs} run{'s' * (n_runs > 1)}{figure})"

@@ -44,7 +44,6 @@ __all__ = [
     "processor_of",
     "resolve",
     "setup",
-    "short_name_of",
     "unmeasured_number",
 ]
 
@@ -159,11 +158,6 @@ def processor_of(recording: Recording, *, gpu: bool = True) -> str:
     threads = f"{provenance.threads} thread{'' if provenance.threads == 1 else 's'}"
     processor += f" with {threads}" if provenance.threads else ""
     return processor or provenance.machine
-
-
-def short_name_of(recording: Recording) -> str:
-    """Name them as everybody does: "NVIDIA H100 80GB HBM3" is H100."""
-    return re.sub(r"NVIDIA | \d+GB.*", "", processor_of(recording))
 
 
 def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:

@@ -16,10 +16,11 @@ from gpuguide.charts.style import CUPY, LIBRARY
 from gpuguide.charts.things import thing_of
 from gpuguide.results.ceilings import Ceilings, in_l2
 from gpuguide.results.units import format_quantity, size_words
+from gpuguide.run_table import machine_name
 from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.drawn import choices_box
 from gpuguide_docs.show.guide import states_of
-from gpuguide_docs.show.numbers import NOT_MEASURED, short_name_of
+from gpuguide_docs.show.numbers import NOT_MEASURED
 from gpuguide_docs.show.site import link_to, site_of
 
 if TYPE_CHECKING:
@@ -383,7 +384,7 @@ class RooflineDirective(SphinxDirective):
             )
             points = [point for r in recordings for point in points_of(r.page, r, ceilings)]
             if points:
-                drawn.append((short_name_of(recordings[0]), points, ceilings))
+                drawn.append((machine_name(recordings[0]), points, ceilings))
         shown = {recording.page for recordings in measured.values() for recording in recordings}
         labels = self._labels(pages, shown, {point.key for _, points, _ in drawn for point in points})
         panels: list[list[nodes.Node]] = []

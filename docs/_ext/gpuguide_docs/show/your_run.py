@@ -1,0 +1,151 @@
+"""The directive ``your-run``: where a reader's own run is laid beside the guide's numbers, in the browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from gpuguide.results.ceilings import Ceilings
+from gpuguide.results.units import format_quantity
+from gpuguide.run_table import machine_name
+from gpuguide_docs.show.site import Site, site_of
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+    from gpuguide.recordings.recording import Recording
+    from gpuguide.results.results import Results
+
+__all__ = ["NUMBERS", "YourRunDirective", "numbers_of", "setup"]
+
+NUMBERS = "guide_numbers.js"
+"""File of all times of the guide: a script, because a page that lies on a disk may load no data."""
+
+_SCRIPT = "your_run.js"
+_RATES = {
+    "copy": "copy in GPU memory",
+    "fp32": "FP32",
+    "h2d": "host to GPU, pinned",
+    "d2h": "GPU to host, pinned",
+    "launch": "empty kernel in a graph",
+    "launch_host": "launch, on the host",
+}
+
+
+def numbers_of(site: Site, env: Any, base: str) -> dict[str, Any]:
+    """Give the times of each page whose recording is current, on each machine that recorded its code."""
+    pages = {}
+    for page in site.pages:
+        if page.format != "script":
+            continue
+        state = site.state(page.name, env)
+        recordings = [each for each in (state.shown, *state.others) if each is not None]
+        if not recordings or not recordings[0].studies:
+            continue
+        first = recordings[0]
+        pages[page.name] = {
+            "title": page.title,
+            "address": f"{base}{page.docname}.html",
+            "machines": [machine_name(each) for each in recordings],
+            "topics": dict(first.key.topics),
+            "studies": {name: _study(name, study, recordings) for name, study in first.studies.items()},
+        }
+    return {"pages": pages}
+
+
+def _study(name: str, study: Results, recordings: list[Recording]) -> dict[str, Any]:
+    words = {key: getattr(study, key) for key in ("title", "dtype", "size_name", "cache")}
+    others = [each.studies.get(name) for each in recordings[1:]]
+    cells = []
+    for size in study.sizes:
+        for info in study.variants:
+            times = [_time(each, info.name, size) for each in (study, *others)]
+            if times[0] is not None:
+                cells.append([info.name, info.clock, size, info.label or info.name, *times])
+    return {**words, "cells": cells}
+
+
+def _time(study: Results | None, variant: str, size: int) -> float | None:
+    known = study is not None and size in study.sizes and any(i.name == variant for i in study.variants)
+    if study is None or not known or not study.has(variant, size):
+        return None
+    # The table shows two digits, and two more leave no doubt how these are rounded.
+    return float(f"{study.time(variant, size).value:.4g}")
+
+
+class your_run_node(nodes.General, nodes.Element):  # noqa: N801 (docutils names its nodes so)
+    """The place that the script fills."""
+
+
+class YourRunDirective(SphinxDirective):
+    """``.. your-run::`` takes a file that is dropped, and lists rates for who has no script."""
+
+    def run(self) -> list[nodes.Node]:
+        """Make room for the file, and list what the machines of the guide can do."""
+        site = site_of(self.env)
+        self.env.note_dependency(str(site.layout.pages_toml))
+        machines: dict[str, list[Recording]] = {}
+        for page in site.pages:
+            # One GPU of several can do the same.
+            if page.format == "script" and page.needs.gpus == 1:
+                state = site.state(page.name, self.env)
+                for each in (state.shown, *state.others):
+                    if each is not None and each.ceilings:
+                        machines.setdefault(machine_name(each), []).append(each)
+        return [your_run_node(), *self._table(machines)]
+
+    def _table(self, machines: dict[str, list[Recording]]) -> Iterator[nodes.Node]:
+        if not machines:
+            return
+        rates = {
+            name: {
+                item.mix: format_quantity(item.value, item.unit)
+                for item in Ceilings.over_starts(
+                    [(each.provenance.start, each.ceilings) for each in recordings if each.ceilings]
+                ).items
+            }
+            for name, recordings in machines.items()
+        }
+        group = nodes.tgroup("", cols=1 + len(rates))
+        group += [nodes.colspec(colwidth=1) for _ in range(1 + len(rates))]
+        group += nodes.thead("", _row(["rate or time", *rates]))
+        body = nodes.tbody()
+        for mix, words in _RATES.items():
+            body += _row([words, *(each.get(mix, "") for each in rates.values())])
+        group += body
+        yield nodes.table("", group)
+
+
+def _row(texts: list[str]) -> nodes.row:
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", text)) for text in texts))
+
+
+def _visit(writer: Any, _node: nodes.Node) -> None:
+    writer.body.append('<div class="gg-your-run"></div>')
+    raise nodes.SkipNode
+
+
+def _add_scripts(
+    app: Sphinx, pagename: str, _template: str, _context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Write the numbers, and load both scripts, on the page that has the directive and on no other."""
+    if doctree is None or next(doctree.findall(your_run_node), None) is None:
+        return
+    numbers = numbers_of(site_of(app.env), None, "../" * pagename.count("/"))
+    text = json.dumps(numbers, ensure_ascii=False, separators=(",", ":"))
+    path = app.outdir / "_static" / NUMBERS
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"window.gpuguideNumbers = {text};\n", encoding="utf-8")
+    for name in (NUMBERS, _SCRIPT):
+        app.add_js_file(name, defer="defer")
+
+
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_node(your_run_node, html=(_visit, None))
+    app.add_directive("your-run", YourRunDirective)
+    app.connect("html-page-context", _add_scripts)
