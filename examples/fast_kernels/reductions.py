@@ -150,8 +150,8 @@ print("GPU:  ", out[0])
 # ----------------------------
 #
 # The tree still reads at a fifth of the memory's speed, because its threads mostly wait at barriers.
-# :evidence:`counter stall_cycles` A block should go through these nine steps for many numbers, and not for 512. Therefore,
-# launch only as many blocks as the GPU can run at the same time, and let each thread walk
+# :evidence:`counter stall_cycles` A block should go through these nine steps for many numbers, and not for
+# 512. Therefore, launch only as many blocks as the GPU can run at the same time, and let each thread walk
 # through the array in steps of the whole grid before its block comes together. The H200 runs 528 blocks of
 # 512 threads at a time, four on each of its 132 multiprocessors.
 #
