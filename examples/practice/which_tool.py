@@ -91,9 +91,9 @@ import gpuguide as gg
 from gpuguide.topics.which_tool import fresh, study
 from gpuguide.topics.which_tool.kernels import numba_kernel, raw_source
 
-_ = study.odd.check_all()
+first_calls = fresh.measure_first_calls(meanwhile=study.odd.check_all)
 results = study.softmax.run()
-for name, seconds in fresh.measure_first_calls().items():
+for name, seconds in first_calls.items():
     gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process, after imports")
 
 # %%
@@ -362,9 +362,11 @@ gg.claim(results, "triton_kernel", share_at_least=0.7, at=n)
 # - **Numba** compiles for GPUs through numba-cuda, which has been `in maintenance
 #   <https://github.com/NVIDIA/numba-cuda/issues/902>`__ since June 2026 and gets no support for NumPy 2.5.
 #   NVIDIA recommends to move to **numba-cuda-mlir**. The kernel above needs only another import for it:
-#   ``from numba_cuda_mlir import cuda``. It takes :measured:`softmax[numba_cuda_mlir, 8192**2].time` there.
-# - **cuda.compute** compiles your operators with numba-cuda-mlir, too. Version 1.2.1 asks for one below 0.6,
-#   so that pip would put an older one in its place; here it runs with 0.6.0.
+#   ``from numba_cuda_mlir import cuda``. It takes :measured:`softmax[numba_cuda_mlir, 8192**2].time` there,
+#   and its first call :measured:`first_numba_cuda_mlir` instead of :measured:`first_numba_kernel`.
+# - **cuda.compute** compiles your operators with numba-cuda-mlir, too, and NVIDIA's algorithms around them.
+#   Its first call takes :measured:`first_cuda_compute`, so keep it for programs that run for a while. Version
+#   1.2.1 asks for a compiler below 0.6, and pip would put an older one in its place; here it runs with 0.6.0.
 # - **cupyx.jit** warns when it is first used that it is experimental and may change.
 # - **JAX** and **PyTorch** compile whole models and differentiate them: take them if you need gradients, or
 #   have their arrays already.

@@ -18,6 +18,7 @@ from gpuguide.topics.which_tool import rivals
 from gpuguide.topics.which_tool.study import EDGE, softmax
 
 AT_ONCE = 4  # processes; a compiler uses one processor, and there are more
+LONGEST = ("cuda_compute", "numba_cuda_mlir", "triton_kernel")
 
 
 def torch_with_context():
@@ -29,11 +30,16 @@ def triton_with_context():
     import_module("gpuguide.topics.which_tool.in_triton")
 
 
+def compute_with_compiler():
+    rivals.successor()  # otherwise, the first call would import its compiler
+    rivals.compute()
+
+
 # What is imported before the clock starts.
 IMPORTS: dict[str, Callable[[], object]] = {
     "cupyx_jit": rivals.jit_kernel,
     "numba_cuda_mlir": rivals.successor,
-    "cuda_compute": rivals.compute,
+    "cuda_compute": compute_with_compiler,
     "triton_kernel": triton_with_context,
     "torch": torch_with_context,
     "jax": rivals.jax_softmax,
@@ -50,11 +56,11 @@ def first_call(name):
     start = clock.now_ns()
     shares = variant.on(EDGE**2, (x, out) if variant.takes_output else (x,))()
     device.synchronize()
-    taken = clock.now_ns() - start
-    some = cp.asarray(out if shares is None else shares)[0].get()
-    if not np.allclose(some, 1 / EDGE, rtol=1e-4):
-        raise ArgumentError(f"{name}: expected shares of {1 / EDGE:.6g}; got {some[:4]}.")
-    print(json.dumps({"ns": taken}))
+    ns = clock.now_ns() - start
+    row = cp.asarray(out if shares is None else shares)[0].get()
+    if not np.allclose(row, 1 / EDGE, rtol=1e-4):
+        raise ArgumentError(f"{name}: expected shares of {1 / EDGE:.6g}; got {row[:4]}.")
+    print(json.dumps({"ns": ns}))
 
 
 def measure_first_call(name):
@@ -71,9 +77,15 @@ def measure_first_call(name):
     return time_first_call(f"{__name__}:first_call", n_discarded=0, run=run).seconds[0]
 
 
-def measure_first_calls():
-    """Return the seconds of each tool that is here: imports and a context on the GPU come before."""
+def measure_first_calls(meanwhile):
+    """Return the seconds of each tool that is here, and call what times nothing while they are measured.
+
+    Imports and a context on the GPU come before the clock starts.
+    """
     on_gpu = (variant for variant in softmax.variants if variant.needs_gpu)
     names = [variant.name for variant in on_gpu if not variant.why_missing()]
+    names.sort(key=lambda name: name not in LONGEST)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return dict(zip(names, pool.map(measure_first_call, names), strict=True))
+        seconds = pool.map(measure_first_call, names)
+        meanwhile()
+        return dict(zip(names, seconds, strict=True))

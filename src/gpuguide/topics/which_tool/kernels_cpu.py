@@ -12,9 +12,10 @@ def cpu_threads(x, out):
         largest = float32(-math.inf)
         for col in range(x.shape[1]):
             largest = max(largest, x[row, col])
-        total = float32(0)
+        total = 0.0  # in float64, because thousands of numbers are added one by one
         for col in range(x.shape[1]):
             out[row, col] = math.exp(x[row, col] - largest)
             total += out[row, col]
+        share = float32(1 / total)
         for col in range(x.shape[1]):
-            out[row, col] /= total
+            out[row, col] *= share
