@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,10 +28,6 @@ from gpuguide.topics.several_gpus.study import areas_reference
 from gpuguide.topics.stencil import study as stencil
 
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
-# A handful of the 40 shapes: they are two launchers with other numbers.
-CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
-# 65 by 67 has a whole tile of 64 and edges beside it, with half the threads of the study's own largest.
-SIMULATED_SIZES = {"shared_memory.transpose": (0, 1, 1009, 1023, 65 * 67)}
 # Sizes of studies that cannot be simulated and take squares, or a few slow rows.
 SMALL = {
     "convolution.large": 33**2,
@@ -63,39 +58,6 @@ def small(name: str) -> int:
 
 
 # Results ----------------------------------------------------------------------------------------------------
-
-_SIMULATE = """
-import json
-from gpuguide.catalogue import studies
-for name, (sizes, variants) in json.loads({wanted!r}).items():
-    topic, _, study = name.partition(".")
-    try:
-        report = studies(topic)[study].check_all(sizes, variants)
-        found = len(report), sorted({{result.variant for result in report}})
-    except Exception as error:
-        found = 0, [repr(error)]
-    print(json.dumps([name, *found]))
-"""
-
-
-def simulated(variant: Variant) -> bool:
-    on_cpu = not variant.needs_gpu and not variant.why_missing()
-    return on_cpu or (variant.simulatable and variant.arrays == "numba")
-
-
-def test_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
-    """On whole numbers and on random ones, at sizes of no whole warps and blocks."""
-    wanted, expected = {}, []
-    for name, study in STUDIES.items():
-        sizes = SIMULATED_SIZES.get(name, study.small)
-        names = CHOSEN.get(name, [v.name for v in study.variants if simulated(v)])
-        if sizes and names and not name.startswith("segmented_sieve."):
-            wanted[name] = sizes, names
-            expected.append([name, len(sizes) * 2 * len(names), sorted(names)])
-    snippet = _SIMULATE.format(wanted=json.dumps(wanted))
-    # What is compiled for the CPU is to be right there, not quick.
-    printed = fresh_python(snippet, timeout=900, NUMBA_ENABLE_CUDASIM="1", NUMBA_OPT="0")
-    assert [json.loads(line) for line in printed.splitlines()] == expected
 
 
 @pytest.mark.parametrize("name", [name for name, right in RIGHT.items() if right])

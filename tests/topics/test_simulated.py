@@ -1,0 +1,51 @@
+"""Every study of every topic in Numba's simulator: right results on whole numbers and on random ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from gpuguide.catalogue import studies, topic_names
+from gpuguide.measure.plan import Variant
+
+STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
+# A handful of the 40 shapes: they are two launchers with other numbers.
+CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
+# Fewer threads than at the study's own largest sizes, and still a whole tile with edges beside it.
+SIZES = {
+    "shared_memory.transpose": (0, 1, 67, 1023, 65 * 67),
+    "stencil.step": (0, 1, 31 * 33, 35 * 37),
+}
+
+_SIMULATE = """
+import json
+from gpuguide.catalogue import studies
+for name, (sizes, variants) in json.loads({wanted!r}).items():
+    topic, _, study = name.partition(".")
+    try:
+        report = studies(topic)[study].check_all(sizes, variants)
+        found = len(report), sorted({{result.variant for result in report}})
+    except Exception as error:
+        found = 0, [repr(error)]
+    print(json.dumps([name, *found]))
+"""
+
+
+def simulated(variant: Variant) -> bool:
+    on_cpu = not variant.needs_gpu and not variant.why_missing()
+    return on_cpu or (variant.simulatable and variant.arrays == "numba")
+
+
+def test_variants_equal_the_reference_in_the_simulator(fresh_python: Callable[..., str]) -> None:
+    """On whole numbers and on random ones, at sizes of no whole warps and blocks."""
+    wanted, expected = {}, []
+    for name, study in STUDIES.items():
+        sizes = SIZES.get(name, study.small)
+        names = CHOSEN.get(name, [v.name for v in study.variants if simulated(v)])
+        if sizes and names and not name.startswith("segmented_sieve."):
+            wanted[name] = sizes, names
+            expected.append([name, len(sizes) * 2 * len(names), sorted(names)])
+    snippet = _SIMULATE.format(wanted=json.dumps(wanted))
+    # What is compiled for the CPU is to be right there, not quick.
+    printed = fresh_python(snippet, timeout=900, NUMBA_ENABLE_CUDASIM="1", NUMBA_OPT="0")
+    assert [json.loads(line) for line in printed.splitlines()] == expected
