@@ -96,7 +96,7 @@ sky += 20 + 60 * np.exp(-(((row - col) / 300) ** 2))
 sky += 5 * rng.standard_normal(sky.shape)
 photo = sky.clip(0, 255).astype(np.uint8)
 
-# Gaussians in whole numbers that add up to 256, so that float32 gets every sum exactly.
+# Gaussians of sigma 1.5 and 6, in whole numbers that add up to 256: float32 gets every sum exactly.
 NARROW = np.array([2, 9, 28, 55, 68, 55, 28, 9, 2], np.float32)
 HALF = [1, 1, 2, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16, 17]
 WIDE = np.array([*HALF, 18, *HALF[::-1]], np.float32)
@@ -121,8 +121,8 @@ def measure(image, labels, n, xp):
     place = xp.flatnonzero(labels)
     label, light = labels.ravel()[place], image.ravel()[place].astype(np.float64)
     row, col = place // image.shape[1], place % image.shape[1]
-    what = xp.ones_like(light), light, light * row, light * col
-    sums = [xp.bincount(label, weights=x, minlength=n + 1)[1:] for x in what]
+    quantities = xp.ones_like(light), light, light * row, light * col
+    sums = [xp.bincount(label, weights, n + 1)[1:] for weights in quantities]
     return xp.stack(sums, axis=1)
 
 
