@@ -144,8 +144,8 @@ print(f"the brightest: {pixels:.0f} pixels around {place}")
 # %%
 # .. try-it::
 #
-#    Set ``LIMIT`` to two shades of grey, ``np.float32(2 * 256 * 256)``. That makes half as many stars again,
-#    because grains of noise now count as stars. Both libraries still agree on each of them.
+#    Set ``LIMIT`` to two shades of grey, ``np.float32(2 * 256 * 256)``. Now grains of noise count as stars,
+#    too, and there are half as many again. Both libraries still agree on each of them.
 #
 # Stars that touch get one number together, as in the upper left corner of the pictures.
 
@@ -281,9 +281,9 @@ _ = plot_values(times, "time to add up the light of each star on 4096 by 4096 pi
 # In cupyx, each pixel goes through the list of all labels until it finds its own, as `the source
 # <https://github.com/cupy/cupy/blob/main/cupyx/scipy/ndimage/_measurements.py>`__ shows. A pixel of the sky
 # goes through the whole list in vain, and the more stars there are, the longer the list. ``bincount`` uses
-# the label as an index instead. But handed the whole photo, it takes :measured:`bincount_all`, because all
-# pixels of the sky have label 0, and their threads stand in line to add to that one number. Without them it
-# takes :measured:`bincount_bright`, ``flatnonzero`` included.
+# the label as an index instead. But all pixels of the sky have label 0: handed the whole photo, ``bincount``
+# lets their threads stand in line to add to that one number, and takes :measured:`bincount_all`. Without the
+# sky it takes :measured:`bincount_bright`, ``flatnonzero`` included.
 
 # %%
 # One kernel for the blurs and the limit
@@ -362,8 +362,8 @@ print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
 
 # %%
 # Where the photo is a little darker than its surroundings, the difference becomes nearly white. Therefore,
-# subtract in ``float32``. Without ``output=np.float32``, even the sums of a blur would be in bytes, because
-# ``convolve1d`` returns the type that it gets.
+# subtract in ``float32``. Keep ``output=np.float32`` in the blurs as well: by default, ``convolve1d`` returns
+# the type that it gets, and would put its sums into bytes.
 
 # %%
 # On all threads of the CPU
