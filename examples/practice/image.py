@@ -253,7 +253,7 @@ gg.claim(bright, "stands_out", faster_than="six_kernels", at=large, by=5)
 # Leave the sky out of the sums
 # -----------------------------
 #
-# The last step holds a surprise. Why pick out the bright pixels and call ``bincount``, if cupyx has SciPy's
+# The sums hold a surprise. Why pick out the bright pixels and call ``bincount``, if cupyx has SciPy's
 # ``sum_labels``? Its result is the same:
 
 index = cp.arange(1, n + 1)
@@ -268,11 +268,11 @@ print(f"sky: {100 * float((labels == 0).mean()):.0f} % of all pixels")
 from gpuguide.charts.shapes import plot_values
 
 ways = {
-    "SciPy, sum_labels": "sum_labels_scipy",
-    "CuPy, sum_labels": "sum_labels_cupyx",
-    "NumPy, bincount of the bright pixels": "bincount_bright_numpy",
-    "CuPy, bincount of all pixels": "bincount_all",
-    "CuPy, bincount of the bright pixels": "bincount_bright",
+    "SciPy, one thread: sum_labels": "sum_labels_scipy",
+    "CuPy: sum_labels": "sum_labels_cupyx",
+    "NumPy, one thread: bincount of the bright pixels": "bincount_bright_numpy",
+    "CuPy: bincount of all pixels": "bincount_all",
+    "CuPy: bincount of the bright pixels": "bincount_bright",
 }
 times = {label: facts[name] for label, name in ways.items()}
 _ = plot_values(times, "time to add up the light of each star on 4096 by 4096 pixels")
