@@ -101,7 +101,7 @@ sky += 20 + 60 * np.exp(-(((row - col) / 300) ** 2))
 sky += 5 * rng.standard_normal(sky.shape)
 photo = sky.clip(0, 255).astype(np.uint8)
 
-# Gaussians of sigma 1.5 and 6, in whole numbers that add up to 256: float32 gets every sum exactly.
+# Gaussians of sigma 1.5 and 6; in whole numbers, so that float32 gets every sum exactly.
 NARROW = np.array([2, 9, 28, 55, 68, 55, 28, 9, 2], np.float32)
 HALF = [1, 1, 2, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16, 17]
 WIDE = np.array([*HALF, 18, *HALF[::-1]], np.float32)
