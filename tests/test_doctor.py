@@ -188,6 +188,11 @@ PROBLEMS: dict[str, tuple[Facts, str, tuple[str, ...]]] = {
         "Numba",
         ("numba-cuda", INSTALL_13),
     ),
+    "the successor alone": (
+        replace(HEALTHY, packages=without("numba-cuda") | {"numba-cuda-mlir": "0.6.0"}, numba_kernel=""),
+        "Numba",
+        ("import numba, and need numba-cuda, too", INSTALL_13),
+    ),
     "Numba's own module in the place of numba-cuda's": (
         replace(HEALTHY, numba_redirected=False),
         "Numba",

@@ -5,11 +5,14 @@ From a photo to a table: stay on the GPU
 How does a photo go through many steps on the GPU, and where does the time go?
 """
 # %%
-# Copy a photo to the GPU once, take all steps there, and bring back a table instead of pictures. Written for
-# NumPy and SciPy but run by CuPy, the code below measures the stars on 16 million pixels in
-# :measured:`count[cupy_pinned, 4096**2].time`, copies included, where SciPy takes :measured:`scipy_whole` and
-# good loops on all threads of the CPU take :measured:`count[cpu_threads, 4096**2].time`. Then write kernels
-# for the slowest steps: with two of them, the photo takes :measured:`count[kernels_pinned, 4096**2].time`.
+# Copy a photo to the GPU once, take all steps there, and bring back a table instead of pictures. With the
+# same functions as in SciPy, CuPy measures the stars on 16 million pixels in
+# :measured:`count[cupy_pinned, 4096**2].time`, copies included; good loops on all threads of the CPU take
+# :measured:`count[cpu_threads, 4096**2].time`. Then write kernels for the slowest steps: two of them bring
+# the photo down to :measured:`count[kernels_pinned, 4096**2].time`.
+#
+# When you add up by label, leave out the background: on the GPU, the light of all stars then takes
+# :measured:`bincount_bright` instead of the :measured:`sum_labels_cupyx` of ``sum_labels``.
 #
 # .. headline:: Four steps from a photo to its stars
 #
@@ -55,7 +58,7 @@ How does a photo go through many steps on the GPU, and where does the time go?
 #             "bright.",
 #         )
 #
-# .. headline:: 16 million pixels, from an array to a table, copies included
+# .. headline:: CuPy beats all threads of the CPU, and two kernels of your own beat CuPy
 #
 # .. drawn:: image
 #
@@ -68,17 +71,19 @@ How does a photo go through many steps on the GPU, and where does the time go?
 #         "CuPy and two Numba kernels, pinned copies": "kernels_pinned",
 #     }
 #     times = {label: results.time(name, 4096**2) for label, name in ways.items()}
-#     plot_values(times, "time from a photo of 4096 by 4096 pixels to its table")
+#     plot_values(times, "time from a photo of 4096 by 4096 pixels to its table, both in the CPU's memory")
 
 # %%
 # The same lines for CPU and GPU
 # ------------------------------
 #
 # A star stands out from its surroundings. A narrow blur takes the noise away, a wide one leaves only the glow
-# of the sky, and where the first is brighter than the second by more than a limit, there is a star. ``label``
-# gives all pixels that touch one another the same number, and ``bincount`` adds up what has one number.
-# ``scipy.ndimage`` and ``cupyx.scipy.ndimage`` have the same functions, as have NumPy and CuPy, so the
-# functions below get both as arguments.
+# of the sky, and where the first is brighter than the second by more than a limit, there is a star: a
+# threshold on a *difference of Gaussians*. ``label`` gives bright pixels that share an edge the same number,
+# and ``bincount`` adds up what has one number.
+#
+# ``cupyx.scipy.ndimage`` has the functions of ``scipy.ndimage``, as CuPy has those of NumPy. Therefore, the
+# functions below take the two modules as arguments: ``xp`` is NumPy or CuPy, and ``ndimage`` goes with it.
 
 import cupy as cp
 import cupyx.scipy.ndimage
@@ -96,7 +101,7 @@ sky += 20 + 60 * np.exp(-(((row - col) / 300) ** 2))
 sky += 5 * rng.standard_normal(sky.shape)
 photo = sky.clip(0, 255).astype(np.uint8)
 
-# Gaussians in whole numbers that add up to 256, so that float32 gets every sum exactly.
+# Gaussians of sigma 1.5 and 6; in whole numbers, so that float32 gets every sum exactly.
 NARROW = np.array([2, 9, 28, 55, 68, 55, 28, 9, 2], np.float32)
 HALF = [1, 1, 2, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16, 17]
 WIDE = np.array([*HALF, 18, *HALF[::-1]], np.float32)
@@ -121,8 +126,8 @@ def measure(image, labels, n, xp):
     place = xp.flatnonzero(labels)
     label, light = labels.ravel()[place], image.ravel()[place].astype(np.float64)
     row, col = place // image.shape[1], place % image.shape[1]
-    what = xp.ones_like(light), light, light * row, light * col
-    sums = [xp.bincount(label, weights=x, minlength=n + 1)[1:] for x in what]
+    quantities = xp.ones_like(light), light, light * row, light * col
+    sums = [xp.bincount(label, weights, n + 1)[1:] for weights in quantities]
     return xp.stack(sums, axis=1)
 
 
@@ -139,8 +144,8 @@ print(f"the brightest: {pixels:.0f} pixels around {place}")
 # %%
 # .. try-it::
 #
-#    Set ``LIMIT`` to two shades of grey, ``np.float32(2 * 256 * 256)``. Half as many stars again are found,
-#    for now grains of noise count as stars. Both libraries still agree on each of them.
+#    Set ``LIMIT`` to two shades of grey, ``np.float32(2 * 256 * 256)``. Now grains of noise count as stars,
+#    too, and there are half as many again. Both libraries still agree on each of them.
 #
 # Stars that touch get one number together, as in the upper left corner of the pictures.
 
@@ -168,9 +173,10 @@ _ = gg.keep("labels", number.reshape(80, 80).astype(np.uint8))
 # Where the time goes
 # -------------------
 #
-# Wait for the GPU after each step and read a clock:
+# Wait for the GPU after each step, and read a clock. It starts when the photo is an array in the memory of
+# the CPU; reading and decoding a file comes before that.
 #
-# .. headline:: With CuPy the blurs take longest; with kernels of your own, the labels do
+# .. headline:: From pinned memory, CuPy's blurs take longest; with your own kernels, the labels do
 
 # draw
 ways = {
@@ -199,11 +205,11 @@ _ = gg.plot_decomposition(bars)
 whole = sum(facts[f"scipy_{step}"].value for step in ("mask", "label", "measure"))
 gg.fact("scipy_whole", whole, unit="s", note="its three steps, on one thread")
 large = 4096**2
-gg.claim(results, "cupy_pinned", faster_than="cupy_pageable", at=large, by=1.1)
-gg.claim(results, "cupy_pinned", faster_than="cpu_threads", at=large, by=1.5)
-gg.claim(results, "kernels_pinned", faster_than="cupy_pinned", at=large, by=1.5)
-gg.claim(results, "kernels_pinned", faster_than="cpu_threads", at=large, by=4)
-gg.claim(bright, "stands_out", faster_than="six_kernels", at=large, by=2.5)
+gg.claim(results, "cupy_pinned", faster_than="cupy_pageable", at=large, by=1.2)
+gg.claim(results, "cupy_pinned", faster_than="cpu_threads", at=large, by=3)
+gg.claim(results, "kernels_pinned", faster_than="cupy_pinned", at=large, by=2)
+gg.claim(results, "kernels_pinned", faster_than="cpu_threads", at=large, by=8)
+gg.claim(bright, "stands_out", faster_than="six_kernels", at=large, by=5)
 
 # %%
 # .. list-table:: A photo of 4096 by 4096 pixels, with a wait after each step
@@ -234,14 +240,50 @@ gg.claim(bright, "stands_out", faster_than="six_kernels", at=large, by=2.5)
 #      - :measured:`pinned_back`
 #      - :measured:`kernels_back`
 #
-# From an ordinary, :term:`pageable <pageable memory>` array, the copy takes :measured:`pageable_copy`. So
-# read photos into :term:`pinned memory`, made once by ``cupyx.empty_pinned``, and copy with
-# ``image.set(photo_pinned)``. Send bytes, and let the blurs turn them into ``float32`` on the GPU: before,
-# the photo would be four times as large on its way.
+# From an ordinary, :term:`pageable <pageable memory>` array, the copy takes :measured:`pageable_copy`.
+# Therefore, read photos into :term:`pinned memory`, made once by ``cupyx.empty_pinned``, and copy with
+# ``image.set(photo_pinned)``. Send bytes, and let the blurs turn them into ``float32`` on the GPU: converted
+# on the CPU, the photo would be four times as large on its way.
 #
 # .. kernel:: gpuguide.topics.image.steps
 #    :names: take_steps
 #    :fold: The clock between the steps
+
+# %%
+# Leave the sky out of the sums
+# -----------------------------
+#
+# The sums hold a surprise. Why pick out the bright pixels and call ``bincount``, if cupyx has SciPy's
+# ``sum_labels``? Its result is the same:
+
+index = cp.arange(1, n + 1)
+light = cupyx.scipy.ndimage.sum_labels(image.astype(cp.float32), labels, index)
+print("as with bincount:", bool((light == stars[:, 1]).all()))
+print(f"sky: {100 * float((labels == 0).mean()):.0f} % of all pixels")
+
+# %%
+# .. headline:: Without the sky, even NumPy on one thread beats sum_labels on the GPU
+
+# draw
+from gpuguide.charts.shapes import plot_values
+
+ways = {
+    "SciPy, one thread: sum_labels": "sum_labels_scipy",
+    "CuPy: sum_labels": "sum_labels_cupyx",
+    "NumPy, one thread: bincount of the bright pixels": "bincount_bright_numpy",
+    "CuPy: bincount of all pixels": "bincount_all",
+    "CuPy: bincount of the bright pixels": "bincount_bright",
+}
+times = {label: facts[name] for label, name in ways.items()}
+_ = plot_values(times, "time to add up the light of each star on 4096 by 4096 pixels")
+
+# %%
+# In cupyx, each pixel goes through the list of all labels until it finds its own, as `the source
+# <https://github.com/cupy/cupy/blob/main/cupyx/scipy/ndimage/_measurements.py>`__ shows. A pixel of the sky
+# goes through the whole list in vain, and the more stars there are, the longer the list. ``bincount`` uses
+# the label as an index instead. But all pixels of the sky have label 0: handed the whole photo, ``bincount``
+# lets their threads stand in line to add to that one number, and takes :measured:`bincount_all`. Without the
+# sky it takes :measured:`bincount_bright`, ``flatnonzero`` included.
 
 # %%
 # One kernel for the blurs and the limit
@@ -273,20 +315,20 @@ stands_out[blocks, THREADS](image, mask)
 print("the same pixels:", bool((mask == (labels > 0)).all()))
 
 # %%
-# This takes :measured:`bright[stands_out, 4096**2].time` instead of
-# :measured:`bright[six_kernels, 4096**2].time`. Fewer bytes explain little of it, for the six kernels reach
-# only :measured:`bright[six_kernels, 4096**2].share` of the memory's speed. We think that the gain comes from
-# registers: cupyx fetches a pixel anew for each weight, and works out each time where it lies.
-# :evidence:`opinion`
+# The kernel takes :measured:`bright[stands_out, 4096**2].time` instead of
+# :measured:`bright[six_kernels, 4096**2].time`; the step in the table includes the launch from Python and the
+# wait. Fewer bytes explain little of the gain, for the six kernels reach only
+# :measured:`bright[six_kernels, 4096**2].share` of the memory's speed. We think that it comes from registers:
+# cupyx fetches a pixel anew for each weight, and works out each time where it lies. :evidence:`opinion`
 
 # %%
 # One kernel for all sums
 # -----------------------
 #
 # ``measure`` picks out the bright pixels, makes four arrays of what is to be added up, and calls ``bincount``
-# for each. As a kernel, that is a single pass: each thread looks up the label of its pixel, and adds to four
-# numbers of that star. Other threads do so at the same time, and therefore each addition is an
-# :term:`atomic operation`.
+# for each. As a kernel, that is a single pass: each thread looks up the label of its pixel, and unless that
+# is sky, adds to the four numbers of its star. Other threads may add to the same star at the same time.
+# Therefore, each addition is an :term:`atomic operation`.
 #
 # .. kernel:: gpuguide.topics.image.kernels
 #    :names: add_up
@@ -297,32 +339,18 @@ add_up[blocks, (32, 8)](image, labels, table)
 print("the same table:", bool((table == stars).all()))
 
 # %%
-# Now ``label`` takes longest. It returns how many stars there are, as a number of Python's, and therefore
-# waits for the GPU in the middle of the way.
+# Now ``label`` takes longest. It returns the number of stars as a Python number, and therefore waits for the
+# GPU in the middle of the way.
 #
 # .. kernel:: gpuguide.topics.image.study
 #    :names: on_gpu, bright_in_one, measure_in_one, with_kernels, fetch, kernels_with_copies
 #    :fold: The whole way with both kernels, as it was timed
 
 # %%
-# What goes wrong: sums by search, a crowded zero, and bytes
-# ----------------------------------------------------------
+# What goes wrong: bytes wrap around
+# ----------------------------------
 #
-# **Sums by search.** cupyx has SciPy's ``sum_labels`` as well. There each pixel goes through the list of
-# all labels until it finds its own, and a pixel of the sky goes through the whole list:
-
-every = cp.arange(1, n + 1)
-light = cupyx.scipy.ndimage.sum_labels(image.astype(cp.float32), labels, every)
-print("as with bincount:", bool((light == stars[:, 1]).all()))
-
-# %%
-# The sums are right. But on the large photo they take :measured:`searched`, where SciPy's take
-# :measured:`searched_by_scipy` on one thread, and ``bincount`` of the bright pixels :measured:`without_sky`.
-#
-# **A crowded zero.** Do not hand ``bincount`` the whole photo, either. All pixels of the sky have label 0,
-# and their threads stand in line to add to a single number: one sum then takes :measured:`with_sky`.
-#
-# **Bytes wrap around.** In ``uint8``, zero less one is 255, and CuPy warns as little as NumPy does:
+# In ``uint8``, zero less one is 255, and neither NumPy nor CuPy warns:
 
 glow = blur(image, cp.asarray(WIDE), cupyx.scipy.ndimage)
 glow = (glow / 65536).astype(cp.uint8)
@@ -333,16 +361,17 @@ print("photo less glow:", gain[500, :6])
 print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
 
 # %%
-# So subtract in ``float32``. Without ``output=np.float32``, even the sums of a blur would be in bytes, for
-# ``convolve1d`` returns the type that it gets.
+# Where the photo is a little darker than its surroundings, the difference becomes nearly white. Therefore,
+# subtract in ``float32``. Keep ``output=np.float32`` in the blurs as well: by default, ``convolve1d`` returns
+# the type that it gets, and would put its sums into bytes.
 
 # %%
 # On all threads of the CPU
 # -------------------------
 #
-# A fair rival is not SciPy on one thread. Ours goes along lines of pixels with :term:`SIMD`, on all threads.
-# Instead of labels, it writes down *runs* of bright pixels in each row. These are few, so that a single
-# thread can join those that touch.
+# SciPy works on one thread, so a fair rival uses them all. Our loops go along lines of pixels with
+# :term:`SIMD`. Instead of labels, they write down *runs* of bright pixels in each row. There are few of
+# these, and a single thread joins those that touch.
 #
 # .. list-table:: From a photo to its table, copies included
 #    :header-rows: 1
@@ -374,8 +403,8 @@ print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
 # .. remember::
 #
 #    - Copy bytes from pinned memory to the GPU, take all steps there, and bring back a table.
-#    - Add up by label with ``bincount`` over the bright pixels, or with atomic operations: ``sum_labels``
-#      makes each pixel search, and takes :measured:`searched` instead of :measured:`without_sky`.
+#    - To add up by label, give ``bincount`` only the pixels that have one, or use atomic operations:
+#      CuPy's ``sum_labels`` takes :measured:`sum_labels_cupyx`, and ``bincount`` :measured:`bincount_bright`.
 
 # %%
 # Your turn: a box around each star

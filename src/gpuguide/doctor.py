@@ -245,8 +245,15 @@ _FINDINGS = (
     _Finding(
         "Numba",
         "problem",
-        lambda f: "numba-cuda" not in f.packages and f.system != "darwin",
+        lambda f: not {"numba-cuda", "numba-cuda-mlir"} & {*f.packages} and f.system != "darwin",
         "numba-cuda, which compiles kernels, is not installed.",
+    ),
+    _Finding(
+        "Numba",
+        "problem",
+        lambda f: "numba-cuda" not in f.packages and "numba-cuda-mlir" in f.packages,
+        "numba-cuda-mlir compiles what imports numba_cuda_mlir. The guide's kernels import numba, and need "
+        "numba-cuda, too.",
     ),
     _Finding(
         "Numba",

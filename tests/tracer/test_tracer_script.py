@@ -40,9 +40,12 @@ def run(tmp_path: Path, source: str, *arguments: str) -> int:
     return cli.main(["trace", str(path), *arguments])
 
 
-def test_each_launch_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("successor", ["", "; from numba_cuda_mlir import cuda"])
+def test_each_launch_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str], successor: str) -> None:
+    """With the import of either compiler; the successor need not be installed."""
     before = sys.modules.get("numba")
-    assert run(tmp_path, SCRIPT, "given") == 1
+    script = SCRIPT.replace("cuda, vectorize\n", f"vectorize{successor}\n") if successor else SCRIPT
+    assert run(tmp_path, script, "given") == 1
     out = capsys.readouterr().out
     assert out.count("script.py, line 18: double, 1 block of 100 threads: no findings") == 1
     assert "sum 9900.0 198.0 cupy ['given']" in out

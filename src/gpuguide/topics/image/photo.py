@@ -29,6 +29,6 @@ def measure(image, labels, n, xp):
     place = xp.flatnonzero(labels)
     label, light = labels.ravel()[place], image.ravel()[place].astype(np.float64)
     row, col = place // image.shape[1], place % image.shape[1]
-    what = xp.ones_like(light), light, light * row, light * col
-    sums = [xp.bincount(label, weights=x, minlength=n + 1)[1:] for x in what]
+    quantities = xp.ones_like(light), light, light * row, light * col
+    sums = [xp.bincount(label, weights, n + 1)[1:] for weights in quantities]
     return xp.stack(sums, axis=1)
