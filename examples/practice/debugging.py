@@ -47,7 +47,7 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #         ax.xaxis.tick_top()
 #         ax.tick_params(length=0)
 #         ax.set(xlim=(-0.5, len(tools) - 0.5), ylim=(len(mistakes) - 0.5, -0.5))
-#         ax.set_xlabel("empty: only shows\nthat it is wrong")
+#         ax.set_xlabel("open dot: shows only\nthat something is wrong")
 #         ax.spines[["left", "bottom"]].set_visible(False)
 #         describe(ax, f"What the result and five tools say of six mistakes. {'; '.join(rows)}.")
 
