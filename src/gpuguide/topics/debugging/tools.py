@@ -180,13 +180,22 @@ def levels(reports, traced):
 
 def seconds():
     """Return the time of a sound kernel alone, compiled for debugging, and under each tool."""
-    ways = {"plain": {}, "debug": {"arguments": ("debug",)}}
-    ways |= {check: {"check": check} for check in CHECKS}
+    ways = [
+        ("plain", "", ()),
+        ("debug", "", ("debug",)),
+        *((name, name, ()) for name in CHECKS),
+    ]
     # They start and compile at the same time; who holds the file has the GPU.
     with tempfile.NamedTemporaryFile() as turn, ThreadPoolExecutor(len(ways)) as pool:
-        reports = pool.map(lambda way: run("times", **ways[way], TURN=turn.name), ways)
-        texts = [report.text for report in reports]
-    return {
-        way: float(text.partition("seconds: ")[2].split()[0])
-        for way, text in zip(ways, texts, strict=True)
-    }
+        reports = pool.map(lambda way: run("times", *way[1:], TURN=turn.name), ways)
+        return {
+            way[0]: printed_seconds(report) for way, report in zip(ways, reports, strict=True)
+        }
+
+
+def printed_seconds(report):
+    """Return the time that the program of the times has printed."""
+    time = re.search(r"seconds: (\S+)", report.text)
+    if not time:
+        raise BackendError(f"{report.command} printed no time:\n{report.text[-2000:]}")
+    return float(time[1])
