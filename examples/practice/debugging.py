@@ -7,7 +7,7 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 # %%
 # Compare every kernel with NumPy, and trace it on a small input with ``gg.trace``, which needs no GPU. Of six
 # typical mistakes, the comparison revealed :measured:`seen_alone`, and never the line. ``gg.trace`` named the
-# line of :measured:`named_by_trace`, and three tools of NVIDIA's compute-sanitizer together that of
+# line of :measured:`named_by_trace`, and the four tools of NVIDIA's compute-sanitizer together that of
 # :measured:`named_by_tools`.
 #
 # .. headline:: A full dot names the line; each of NVIDIA's tools looks for one kind of mistake
@@ -26,9 +26,10 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #         "two barriers",
 #         "not cleared",
 #     )
-#     tools = ("result", "mem-\ncheck", "race-\ncheck", "sync-\ncheck", "gg.\ntrace")
+#     checks = ("mem", "race", "sync", "init")
+#     tools = ("result", *(f"{name}-\ncheck" for name in checks), "gg.\ntrace")
 #     words = ("nothing", "that it is wrong", "the line")
-#     said = []
+#     rows = []
 #     with style():
 #         ax = plt.subplots(figsize=(6.4, 3.3))[1]
 #         for row, levels in enumerate(arrays["levels"]):
@@ -36,19 +37,19 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #                 if level:
 #                     face = KERNEL if level == 2 else "none"
 #                     ax.plot(column, row, "o", ms=13, mfc=face, mec=KERNEL, mew=2)
-#             named = (
+#             answers = (
 #                 f"{tool.replace('-', '').replace(chr(10), '')} {words[level]}"
 #                 for tool, level in zip(tools, levels, strict=True)
 #             )
-#             said.append(f"{mistakes[row]}: {', '.join(named)}")
+#             rows.append(f"{mistakes[row]}: {', '.join(answers)}")
 #         ax.set_xticks(range(len(tools)), tools, color=INK)
 #         ax.set_yticks(range(len(mistakes)), mistakes, color=INK)
 #         ax.xaxis.tick_top()
 #         ax.tick_params(length=0)
 #         ax.set(xlim=(-0.5, len(tools) - 0.5), ylim=(len(mistakes) - 0.5, -0.5))
-#         ax.set_xlabel("empty: only shows\nthat it is wrong")
+#         ax.set_xlabel("open dot: shows only\nthat something is wrong")
 #         ax.spines[["left", "bottom"]].set_visible(False)
-#         describe(ax, f"What five tools say of six mistakes. {'; '.join(said)}.")
+#         describe(ax, f"What the result and five tools say of six mistakes. {'; '.join(rows)}.")
 
 # %%
 # Compare with NumPy, then trace
@@ -109,7 +110,7 @@ print(gg.trace(mirror[1, 256], x[0], out[0]))
 
 # %%
 
-# record: Six broken programs, each alone, under three tools, and traced
+# record: Six broken programs, each alone, under four tools, and traced
 import numpy as np
 from gpuguide.topics.debugging import races, tools, traces
 
@@ -120,14 +121,15 @@ shares = {
     "wrong_same": races.shares_wrong(256, new_data=False)[-20:],
 }
 for name, samples in shares.items():
-    gg.fact(name, float(np.median(samples)), unit="share", samples=samples)
+    gg.fact(name, float(np.mean(samples)), unit="share", samples=samples)
 in_a_warp = races.shares_wrong(32, new_data=True)
 gg.fact("wrong_in_a_warp", round(sum(in_a_warp) * 3200), unit="1")
 gg.fact("n_launches", len(in_a_warp), unit="1")
 for way, seconds in tools.seconds().items():
     gg.fact(f"seconds_{way}", seconds, unit="s")
 gg.fact("trace_time", traces.seconds(), unit="s", note="1024 threads, without a GPU")
-gg.fact("errors_in_pool", tools.errors_in_the_pool(), unit="1")
+gg.fact("errors_unset", reports["unset", "initcheck"].n_errors, unit="1")
+gg.fact("errors_in_pool", reports["no_guard", "pool"].n_errors, unit="1")
 _ = gg.fact("errors_without", reports["no_guard", "memcheck"].n_errors, unit="1")
 
 # %%
@@ -138,7 +140,7 @@ gg.fact("named_by_trace", int((levels[:, -1] == 2).sum()), unit="1", note="of si
 named = (levels[:, 1:-1] == 2).any(axis=1).sum()
 gg.fact("named_by_tools", int(named), unit="1", note="of six")
 gg.fact("seen_alone", int((levels[:, 0] > 0).sum()), unit="1", note="of six")
-for way in ("debug", "memcheck", "racecheck", "synccheck"):
+for way in ("debug", *(f"{name}check" for name in ("mem", "race", "sync", "init"))):
     ratio = facts[f"seconds_{way}"].value / facts["seconds_plain"].value
     gg.fact(f"slower_{way}", ratio, unit="ratio", note="a sum over neighbours")
 
@@ -160,7 +162,7 @@ print(reports["later", ""])
 # for its kernel, and the traceback ends in the launch that is to blame:
 
 # record: The same with launches that block
-print(tools.run("later", CUDA_LAUNCH_BLOCKING="1"))
+print(reports["later", "blocking"])
 
 # %%
 # ``memcheck`` watches each access, and names the line of the kernel, the block and the thread. It needs
@@ -184,17 +186,24 @@ print(reports["later", "memcheck"])
 # All threads of a block have to come to the same barrier. Here each arm of an ``if`` has one of its own, and
 # the threads of a warp wait in two places.
 #
-# .. kernel:: gpuguide.topics.debugging.programs.two_barriers
+# .. kernel:: gpuguide.topics.debugging.programs.never
 #    :names: move
 
-# record: Two barriers, alone and under synccheck
+# record: Two barriers, alone, under synccheck, and traced
 for check in ("", "synccheck"):
-    print(reports["two_barriers", check], end="\n\n")
+    print(reports["never", check], end="\n\n")
+print(traces.traced("never"))
 
 # %%
-# Ctrl+C does not help, as Python is in a call of CUDA that does not return. End the process from another
-# terminal, with ``kill -9``. ``gg.trace`` names both barriers. Other hangs are loops whose condition never
+# ``gg.trace`` names both barriers. Ctrl+C does not help, as Python is in a call of CUDA that does not return.
+# End the process from another terminal, with ``kill -9``. Other hangs are loops whose condition never
 # changes, such as one that waits for what another block should write.
+#
+# Not every such kernel hangs. The next one has a barrier in each arm as well, for a thousand numbers and 1024
+# threads. It came back with the right result, and ``synccheck`` reports it:
+
+# record: Two barriers in a kernel that comes back, under synccheck
+print(reports["two_barriers", "synccheck"])
 
 # %%
 # Look inside: print and assert
@@ -207,7 +216,7 @@ for check in ("", "synccheck"):
 #    :names: inverse
 
 # record: What the kernel prints
-print(tools.run("prints"))
+print(reports["prints", ""])
 
 # %%
 # With ``debug=True`` a kernel takes ``assert`` and ``raise``, and an integer division by zero is an error. It
@@ -217,7 +226,7 @@ print(tools.run("prints"))
 #    :names: look_up
 
 # record: What the assertion says
-print(tools.run("asserts"))
+print(reports["asserts", ""])
 
 # %%
 # NaN, and numbers of another type
@@ -226,11 +235,9 @@ print(tools.run("asserts"))
 # No tool finds a number that is wrong but valid. CuPy raises no error for a NaN, and ``np.errstate`` does not
 # change that. Ask after each step, and the first one that has a NaN is the one to look at:
 
-x = cp.linspace(-0.001, 1, 1000)
-steps = {"x": x}
+steps = {"x": cp.asarray([-0.001, *range(1, 1000)])}
 steps["root"] = cp.sqrt(steps["x"])
 steps["scaled"] = steps["root"] / steps["root"].max()
-steps["sum"] = steps["scaled"].sum()
 for name, values in steps.items():
     print(f"{name:7}", int(cp.isnan(values).sum()), "NaN of", values.size)
 
@@ -265,10 +272,13 @@ for name, values in steps.items():
 #      - races in shared memory, and in no other
 #      - :measured:`slower_racecheck` as long
 #    * - ``synccheck``
-#      - barriers that not all threads reach
+#      - barriers that not all threads of a warp reach
 #      - :measured:`slower_synccheck` as long
+#    * - ``initcheck``
+#      - unset memory of arrays, not shared memory
+#      - :measured:`slower_initcheck` as long
 #
-# The last three are tools of ``compute-sanitizer``, which comes with the CUDA toolkit. Under ``racecheck``,
+# The last four are tools of ``compute-sanitizer``, which comes with the CUDA toolkit. Under ``racecheck``,
 # use a small input. This is its report on the missing barrier at the top:
 
 # record: The missing barrier under racecheck
@@ -276,7 +286,8 @@ print(reports["no_barrier", "racecheck"])
 
 # %%
 # A missing atomic addition in global memory, and shared memory that nobody set to zero, went unnoticed by
-# all three.
+# all four. ``initcheck`` looks at arrays only: for a kernel that adds to a ``cp.empty``, it counted
+# :measured:`errors_unset` errors.
 
 # %%
 # .. remember::

@@ -18,7 +18,7 @@ MEMCHECK = f"""\
 ========= COMPUTE-SANITIZER
 looked up
 ========= Invalid __global__ read of size 4 bytes
-=========     at __main__::look_up{MANGLED}+0x120 in /tmp/x/later.py:12
+=========     at __main__::look_up{MANGLED}+0x120 in /tmp/x/later.py:13
 =========     by thread (188,0,0) in block (2,0,0)
 =========     Access to 0x7fc114800fa0 is out of bounds
 =========     Saved host backtrace up to driver entry point at kernel launch time
@@ -39,37 +39,37 @@ Traceback (most recent call last):
 """
 
 
-@pytest.mark.parametrize("program", tools.PROGRAMS)
+@pytest.mark.parametrize("program", traces.LAUNCHES)
 def test_the_tracer_names_a_line_of_each_broken_kernel(program: str) -> None:
     name, blocks, threads, arguments = traces.LAUNCHES[program]
     source = tools.source(program)
     kernel = getattr(tracer.load(source, f"{program}.py"), name)
     arrays = [
-        tracer.array(each.tolist(), str(each.dtype)) if isinstance(each, np.ndarray) else each
-        for each in arguments()
+        tracer.array(item.tolist(), str(item.dtype)) if isinstance(item, np.ndarray) else item
+        for item in arguments()
     ]
     lines = {finding.line for finding in tracer.launch(kernel, blocks, threads, arrays).findings}
     assert lines & set(tools.kernel_lines(program))
 
 
 @needs_compilers()
-@pytest.mark.parametrize("program", tools.PROGRAMS)
+@pytest.mark.parametrize("program", traces.LAUNCHES)
 def test_each_broken_kernel_compiles(program: str) -> None:
     name, _, _, arguments = traces.LAUNCHES[program]
     space: dict[str, Any] = {"__name__": program}
     exec(tools.source(program).replace("import cupy as cp", ""), space)
-    signature = tuple(numba.typeof(each) for each in arguments())
+    signature = tuple(numba.typeof(item) for item in arguments())
     assert numba_facts(space[name], signature).registers <= 64
 
 
 def test_a_report_keeps_what_the_tool_says_and_the_program_s_own_frames() -> None:
     report = tools.Report("later", "$ python later.py", MEMCHECK, ended=True)
-    assert (report.lines_named, report.n_errors, report.failed) == ([12], 1, True)
+    assert (report.lines_named, report.n_errors, report.failed) == ([13], 1, True)
     assert str(report).splitlines() == [
         "$ python later.py",
         "looked up",
         "========= Invalid __global__ read of size 4 bytes",
-        "=========     at look_up in later.py:12",
+        "=========     at look_up in later.py:13",
         "=========     by thread (188,0,0) in block (2,0,0)",
         "=========     Access to 0x7fc114800fa0 is out of bounds",
         "Traceback (most recent call last):",
@@ -79,7 +79,7 @@ def test_a_report_keeps_what_the_tool_says_and_the_program_s_own_frames() -> Non
         "    access",
         "========= Target application returned an error",
         "========= ERROR SUMMARY: 1 error",
-        "later.py:12  out[i] = table[keys[i]]",
+        "later.py:13  out[i] = table[keys[i]]",
     ]
 
 
@@ -89,5 +89,5 @@ def test_a_row_of_the_chart_tells_a_named_line_from_a_failure() -> None:
     reports["later", "memcheck"] = tools.Report("later", "", MEMCHECK, ended=True)
     reports["two_barriers", ""] = tools.Report("two_barriers", "", "launched", ended=False)
     rows = dict(zip(tools.PROGRAMS, tools.levels(reports, [2] * 6), strict=True))
-    assert rows["later"] == [0, 2, 0, 0, 2]
-    assert rows["two_barriers"] == [1, 0, 0, 0, 2]
+    assert rows["later"] == [0, 2, 0, 0, 0, 2]
+    assert rows["two_barriers"] == [1, 0, 0, 0, 0, 2]

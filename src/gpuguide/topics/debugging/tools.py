@@ -17,9 +17,10 @@ from gpuguide.errors import BackendError
 FOLDER = Path(__file__).parent / "programs"
 #: Those with a mistake, in the order of the chart.
 PROGRAMS = ("later", "no_guard", "no_barrier", "no_atomic", "two_barriers", "not_cleared")
-CHECKS = ("memcheck", "racecheck", "synccheck")
-# Python, the compiler and a tool need some of it; a program that hangs takes all.
-LIMIT_S = 15
+CHECKS = ("memcheck", "racecheck", "synccheck", "initcheck")
+LIMIT_S = 60
+# Python, the compiler and a tool need some of it.
+HANGING_S = 12
 # Numba asks for a context before there is one, which a tool would report.
 QUIET = ("--report-api-errors", "no", "--print-limit", "1")
 AT_ONCE = 12
@@ -28,12 +29,13 @@ WIDTH = 96
 
 @dataclass(frozen=True)
 class Report:
-    """What was printed by a program, or by the tool that ran it, and whether the program ended."""
+    """What was printed by a program, or by the tool that ran it, and whether the program ended in time."""
 
     program: str
     command: str
     text: str
     ended: bool
+    limit_s: float = LIMIT_S
 
     @property
     def lines_named(self):
@@ -59,7 +61,7 @@ class Report:
     def __str__(self):
         shown = [self.command, *shortened(self.text, self.program)]
         if not self.ended:
-            shown.append(f"(stopped after {LIMIT_S} s)")
+            shown.append(f"(stopped after {self.limit_s} s)")
         code = source(self.program).splitlines()
         shown += [f"{self.program}.py:{n}  {code[n - 1].strip()}" for n in self.lines_named]
         return "\n".join(shown)
@@ -106,7 +108,7 @@ def run(program, check="", arguments=(), text="", limit_s=LIMIT_S, **environment
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
         printed.seek(0)
-        return Report(program, command, printed.read(), ended)
+        return Report(program, command, printed.read(), ended, limit_s)
 
 
 def sanitizer():
@@ -138,12 +140,26 @@ def shortened(text, program):
 
 
 def all_reports():
-    """Run all programs alone and under each tool, several at once; by program and tool."""
-    # The one that may hang first, so that the others run meanwhile.
-    first = sorted(PROGRAMS, key=lambda program: program != "two_barriers")
-    wanted = [(program, check) for program in first for check in ("", *CHECKS)]
+    """Run all programs that the page shows, several at once; by program and tool."""
+    # Those that hang first, so that the others run meanwhile.
+    runs = {
+        ("never", check): {"check": check, "limit_s": HANGING_S} for check in ("", "synccheck")
+    }
+    runs |= {
+        (program, check): {"check": check} for program in PROGRAMS for check in ("", *CHECKS)
+    }
+    lines = source("no_guard").splitlines()
+    pooled = "\n".join(line for line in lines if "set_allocator" not in line)
+    runs |= {
+        ("later", "blocking"): {"CUDA_LAUNCH_BLOCKING": "1"},
+        ("no_guard", "pool"): {"check": "memcheck", "text": pooled},
+        ("unset", "initcheck"): {"check": "initcheck"},
+        ("prints", ""): {},
+        ("asserts", ""): {},
+    }
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return dict(zip(wanted, pool.map(lambda pair: run(*pair), wanted), strict=True))
+        reports = pool.map(lambda key: run(key[0], **runs[key]), runs)
+        return dict(zip(runs, reports, strict=True))
 
 
 def levels(reports, traced):
@@ -162,26 +178,24 @@ def levels(reports, traced):
     return rows
 
 
-def errors_in_the_pool():
-    """Return how many errors memcheck counts where CuPy's memory pool is left on."""
-    lines = source("no_guard").splitlines()
-    pooled = "\n".join(line for line in lines if "set_allocator" not in line)
-    return run("no_guard", "memcheck", text=pooled).n_errors
-
-
 def seconds():
-    """Return the time of a sound kernel alone, compiled for debugging, and under two tools."""
-    ways = {
-        "plain": ("", ()),
-        "debug": ("", ("debug",)),
-        "memcheck": ("memcheck", ()),
-        "racecheck": ("racecheck", ()),
-        "synccheck": ("synccheck", ()),
-    }
-    with ThreadPoolExecutor(len(ways)) as pool:
-        reports = pool.map(lambda way: run("times", way[0], way[1], limit_s=60), ways.values())
-        texts = [report.text for report in reports]
-    return {
-        way: float(text.partition("seconds: ")[2].split()[0])
-        for way, text in zip(ways, texts, strict=True)
-    }
+    """Return the time of a sound kernel alone, compiled for debugging, and under each tool."""
+    ways = [
+        ("plain", "", ()),
+        ("debug", "", ("debug",)),
+        *((name, name, ()) for name in CHECKS),
+    ]
+    # They start and compile at the same time; who holds the file has the GPU.
+    with tempfile.NamedTemporaryFile() as turn, ThreadPoolExecutor(len(ways)) as pool:
+        reports = pool.map(lambda way: run("times", *way[1:], TURN=turn.name), ways)
+        return {
+            way[0]: printed_seconds(report) for way, report in zip(ways, reports, strict=True)
+        }
+
+
+def printed_seconds(report):
+    """Return the time that the program of the times has printed."""
+    time = re.search(r"seconds: (\S+)", report.text)
+    if not time:
+        raise BackendError(f"{report.command} printed no time:\n{report.text[-2000:]}")
+    return float(time[1])

@@ -32,7 +32,8 @@ LAUNCHES = {
     "no_guard": ("negate", 2, 8, lambda: (signs(10), floats(10))),
     "no_barrier": ("mirror", 1, 256, lambda: (signs(256), floats(256))),
     "no_atomic": ("count_positive", 1, 16, lambda: (signs(16), np.zeros(1, np.int64))),
-    "two_barriers": ("move", 1, 64, lambda: (signs(64), floats(64))),
+    "two_barriers": ("steps", 1, 64, lambda: (signs(40), floats(40))),
+    "never": ("move", 1, 64, lambda: (signs(64), floats(64))),
     "not_cleared": ("counts_of_blocks", 2, 32, lambda: (signs(64), np.zeros(2, np.int32))),
 }
 

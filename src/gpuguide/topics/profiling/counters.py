@@ -8,18 +8,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gpuguide.errors import BackendError
 
 KERNELS = ("turn_by_threads", "turn_by_tiles")
-SECTIONS = (
-    "SpeedOfLight",
-    "MemoryWorkloadAnalysis",
-    "Occupancy",
-    "WarpStateStats",
-    "SourceCounters",
-)
+SECTIONS = ("SpeedOfLight", "Occupancy", "WarpStateStats", "SourceCounters")
 SECTORS = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{}.ratio"
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio")
 #: What the report calls it, by section, and the name of the fact.
@@ -71,11 +66,14 @@ def profiled():
         child = (sys.executable, "-m", "gpuguide.topics.profiling.both")
         quiet = ("--clock-control", "none", "--profile-from-start", "off")
         _run(*quiet, *sections, "--metrics", metrics, "-f", "-o", report, *child)
-        details = _run("--import", report, "--page", "details")
-        raw = _run("--import", report, "--page", "raw", "--csv", "--print-units", "base")
         lines = ("--page", "source", "--csv", "--print-source", "cuda,sass")
-        source = _run("--import", report, "--kernel-name", "regex:by_threads", *lines)
-    return details, raw, source
+        pages = (
+            ("--page", "details"),
+            ("--page", "raw", "--csv", "--print-units", "base"),
+            ("--kernel-name", "regex:by_threads", *lines),
+        )
+        with ThreadPoolExecutor(len(pages)) as pool:
+            return tuple(pool.map(lambda page: _run("--import", report, *page), pages))
 
 
 def by_kernel(details):
@@ -138,7 +136,7 @@ def lines_of(source):
     names, *rows = rows_of(source)
     # The second "Source" is the machine code, and its rows have no number.
     at = {name: i for i, name in reversed(list(enumerate(names)))}
-    found = []
+    costs = []
     for row in rows:
         if len(row) == len(names) and row[0].isdigit():
             samples, sectors, least = (
@@ -149,6 +147,6 @@ def lines_of(source):
                     "L2 Theoretical Sectors Global Ideal",
                 )
             )
-            found.append([int(row[0]), row[1].strip(), samples, sectors, least])
-    total = sum(line[2] for line in found)
-    return [[n, code, s / total, sectors, least] for n, code, s, sectors, least in found if s]
+            costs.append([int(row[0]), row[1].strip(), samples, sectors, least])
+    total = sum(line[2] for line in costs)
+    return [[n, code, s / total, sectors, least] for n, code, s, sectors, least in costs if s]

@@ -1,6 +1,7 @@
 """Negates 1000 numbers in 1024 threads, without a guard."""
 
 import cupy as cp
+import numpy as np
 from numba import cuda
 
 
@@ -13,13 +14,11 @@ def negate(x, out):
 
 def main():
     """Launch it, and compare."""
-    cp.cuda.set_allocator(
-        None
-    )  # each array gets memory of its own, so that a tool sees its end
-    x = cp.arange(1000, dtype=cp.float32)
-    out = cp.zeros_like(x)
-    negate[4, 256](x, out)
-    print("right:", bool((out == -x).all()))
+    cp.cuda.set_allocator(None)  # memory of its own for each array, so that a tool sees its end
+    x = np.arange(1000, dtype=np.float32)
+    out = cp.zeros(1000, np.float32)
+    negate[4, 256](cp.asarray(x), out)
+    print("right:", (out.get() == -x).all())
 
 
 if __name__ == "__main__":

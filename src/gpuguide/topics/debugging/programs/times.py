@@ -1,9 +1,12 @@
-"""Prints how many seconds a kernel takes, at best; ``debug`` as an argument compiles it with debug=True."""
+"""Prints how many seconds a kernel takes; ``debug`` as an argument compiles it with debug=True."""
 
+import fcntl
+import os
 import sys
 from time import perf_counter
 
 import cupy as cp
+import numpy as np
 from numba import cuda, float32
 
 
@@ -24,22 +27,31 @@ def neighbours(x, out):
         out[i] = total
 
 
+def seconds(kernel, x, out, n_launches):
+    """Return how long a launch takes, of so many."""
+    cp.cuda.Device().synchronize()
+    start = perf_counter()
+    for _ in range(n_launches):
+        kernel[x.size // 256, 256](x, out)
+    cp.cuda.Device().synchronize()
+    return (perf_counter() - start) / n_launches
+
+
 def main():
-    """Launch it some times, and take the shortest, as other processes may use the GPU."""
-    debug = "debug" in sys.argv
-    kernel = cuda.jit(debug=True, opt=False)(neighbours) if debug else cuda.jit(neighbours)
-    n = 2**22
-    x = cp.ones(n, cp.float32)
-    out = cp.zeros_like(x)
-    taken = []
-    for _ in range(3):
-        cp.cuda.Device().synchronize()
-        start = perf_counter()
-        kernel[n // 256, 256](x, out)
-        cp.cuda.Device().synchronize()
-        taken.append(perf_counter() - start)
-    assert float(out[1000]) == 33
-    print("seconds:", min(taken))
+    """Compile, wait for a turn with the GPU, and print the time of a launch."""
+    kernel = cuda.jit(debug=True, opt=False) if "debug" in sys.argv else cuda.jit
+    kernel = kernel(neighbours)
+    x = cp.asarray(np.ones(2**22, np.float32))
+    out = cp.zeros(x.size, np.float32)
+    kernel[1, 256](x, out)
+    cp.cuda.Device().synchronize()
+    with open(os.environ["TURN"], "rb") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        once = seconds(kernel, x, out, 1)
+        # Under racecheck, once is enough.
+        best = once if once > 0.1 else min(seconds(kernel, x, out, 10) for _ in range(5))
+    assert out.get()[1000] == 33
+    print("seconds:", best)
 
 
 if __name__ == "__main__":

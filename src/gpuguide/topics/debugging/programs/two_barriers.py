@@ -1,31 +1,32 @@
-"""Moves 64 numbers and negates some of them; each arm of the if has a barrier of its own."""
+"""Subtracts neighbours in each part of 256; each arm of the if has a barrier of its own."""
 
 import cupy as cp
+import numpy as np
 from numba import cuda, float32
 
 
 @cuda.jit(lineinfo=True)
-def move(x, out):
-    """One block: the first 16 threads do something else than the others."""
-    part = cuda.shared.array(64, float32)
+def steps(x, out):
+    """Each thread subtracts the number before its own."""
+    part = cuda.shared.array(256, float32)
     t = cuda.threadIdx.x
-    if t < 16:
-        part[t] = x[t]
+    i = cuda.grid(1)
+    if i < x.size:
+        part[t] = x[i]
         cuda.syncthreads()
-        out[t] = part[63 - t]
+        out[i] = part[t] - part[t - 1] if t > 0 else part[t]
     else:
-        part[t] = -x[t]
         cuda.syncthreads()
-        out[t] = part[t - 16]
 
 
 def main():
-    """Launch it, then fetch the result."""
-    x = cp.ones(64, cp.float32)
-    out = cp.zeros_like(x)
-    move[1, 64](x, out)
-    print("launched")
-    print("right:", float(out.sum()) == -32)
+    """Launch it with more threads than numbers, and compare."""
+    x = np.random.default_rng(0).random(1000, np.float32)
+    expected = np.diff(x, prepend=np.float32(0))
+    expected[::256] = x[::256]
+    out = cp.zeros(1000, np.float32)
+    steps[4, 256](cp.asarray(x), out)
+    print("right:", (out.get() == expected).all())
 
 
 if __name__ == "__main__":
