@@ -145,9 +145,15 @@ def cuda_core(noisy, out):
     between_two(launch, noisy.data.ptr, spare.data.ptr, out.data.ptr)
 
 
+@cache
+def blocks_at_once():
+    """Ask the driver once how many blocks may wait for one another; to ask takes a while."""
+    return 2 * require_gpu().sm_count
+
+
 def all_steps(noisy, out):
     """Do all steps in one launch, in which blocks wait for one another by grid.sync()."""
-    blocks = min(grid(out.size), 2 * require_gpu().sm_count)
+    blocks = min(grid(out.size), blocks_at_once())
     # The last of an even number of steps writes the second array.
     kernels.all_steps[blocks, BLOCK](noisy, room(out.size)[1], out, STEPS)
 
