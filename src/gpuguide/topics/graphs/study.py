@@ -169,9 +169,8 @@ def capture(call):
 
 def kept_graph(launch, steps, noisy, out):
     """Return the graph of some steps on these arrays, recorded when it is first asked for."""
-    key = launch, steps, cp.asarray(noisy).data.ptr
-    # A graph keeps addresses, so it is kept with the array.
-    graphs = vars(out).setdefault("graphs", {})
+    # A graph keeps addresses, so it is kept with the array. Nothing here may wait for the GPU.
+    graphs, key = vars(out).setdefault("graphs", {}), (launch, steps)
     if key not in graphs:
         arrays = (noisy, room(out.size)[1], out)
         if launch is not launch_numba:
@@ -412,12 +411,11 @@ def record_loop(noisy, spare, out):
 
 def own_decision(noisy, out):
     """Launch one graph, whose last kernel decides after each round whether there is another one."""
-    key = "decides", cp.asarray(noisy).data.ptr
     graphs = vars(out).setdefault("graphs", {})
-    if key not in graphs:
+    if "decides" not in graphs:
         launch_numba(noisy, noisy, out)  # compiled before anything is recorded
-        graphs[key] = record_loop(noisy, room(out.size)[1], out)
-    graph, rounds, _ = graphs[key]
+        graphs["decides"] = record_loop(noisy, room(out.size)[1], out)
+    graph, rounds, _ = graphs["decides"]
     cp.copyto(cp.asarray(out), cp.asarray(noisy))
     rounds.fill(0)
     graph.launch(core()[0].Stream.from_handle(cp.cuda.get_current_stream().ptr))
