@@ -8,7 +8,7 @@ How do you repeat the same short kernels without launching each of them from Pyt
 # If a loop launches the same short kernels again and again, record one round of it in a CUDA graph and launch
 # that. A thousand steps of a solver on a hundred thousand numbers take
 # :measured:`thousand[views, 10**5].time` when Numba launches each of them,
-# :measured:`thousand[elementwise, 10**5].time` with one call of CuPy's per step, and
+# :measured:`thousand[elementwise, 10**5].time` with one CuPy call per step, and
 # :measured:`thousand[graph_of_1000, 10**5].time` as a graph. On ten million numbers a graph gains next to
 # nothing, for there the kernels take longer than their launches.
 #
@@ -261,7 +261,7 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 # What cannot be recorded
 # -----------------------
 #
-# Nothing that waits for the GPU, copies from or to an array of NumPy's, or calls cuBLAS through CuPy.
+# Nothing that waits for the GPU, copies from or to a NumPy array, or calls cuBLAS through CuPy.
 # These raise an error, and some of them spoil the capture:
 
 import textwrap
