@@ -8,7 +8,7 @@ How do you repeat the same short kernels without launching each of them from Pyt
 # If a loop launches the same short kernels again and again, record one round of it in a CUDA graph and launch
 # that. A thousand steps of a solver on a hundred thousand numbers take
 # :measured:`thousand[views, 10**5].time` when Numba launches each of them,
-# :measured:`thousand[elementwise, 10**5].time` with one call of CuPy's per step, and
+# :measured:`thousand[elementwise, 10**5].time` with one CuPy call per step, and
 # :measured:`thousand[graph_of_1000, 10**5].time` as a graph. On ten million numbers a graph gains next to
 # nothing, for there the kernels take longer than their launches.
 #
@@ -261,7 +261,7 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 # What cannot be recorded
 # -----------------------
 #
-# Nothing that waits for the GPU, copies from or to an array of NumPy's, or calls cuBLAS through CuPy.
+# Nothing that waits for the GPU, copies from or to a NumPy array, or calls cuBLAS through CuPy.
 # These raise an error, and some of them spoil the capture:
 
 import textwrap
@@ -386,13 +386,13 @@ ax = gg.plot_time(results, variants=["cpu_loop", "cupy", "views", "raw", "graph_
 # %%
 
 # draw
-gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**4, by=3.5)
-gg.claim(results, "graph_of_1000", faster_than="cupy_arrays", at=10**4, by=15)
-gg.claim(results, "graph_of_1000", faster_than="views", at=10**5, by=7)
-gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.3)
-gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**5, by=3)
-gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=5)
-gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.4)
+gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**4, by=4.5)
+gg.claim(results, "graph_of_1000", faster_than="cupy_arrays", at=10**4, by=40)
+gg.claim(results, "graph_of_1000", faster_than="views", at=10**5, by=13)
+gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.6)
+gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**5, by=4.5)
+gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=10)
+gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.8)
 per_kernel = results.time("kernels_alone", 10**5).value / 1000
 _ = gg.fact(
     "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"

@@ -5,10 +5,10 @@ Random numbers inside a kernel
 How does each thread get random numbers of its own, and what do they cost?
 """
 # %%
-# If only one kernel uses the random numbers, make them in that kernel, and they never go through memory. Four
-# thousand million random points take :measured:`points[one_draw, 2**32].time` in a kernel that makes them
-# itself. They take :measured:`points[cupy_reduced, 2**32].time` if ``cp.random`` makes them and a kernel
-# counts them, and :measured:`points[cupy, 2**32].time` with ``cp.random`` and array arithmetic. Make few
+# If only one kernel uses the random numbers, make them in that kernel, and they never go through memory. A
+# thousand million random points take :measured:`points[one_draw, 2**30].time` in a kernel that makes them
+# itself. They take :measured:`points[cupy_reduced, 2**30].time` if ``cp.random`` makes them and a kernel
+# counts them, and :measured:`points[cupy, 2**30].time` with ``cp.random`` and array arithmetic. Make few
 # states and let each thread draw many numbers, or compute numbers from a counter, which takes no states.
 #
 # .. headline:: Random points: in a kernel that makes its own numbers, and with CuPy
@@ -17,7 +17,7 @@ How does each thread get random numbers of its own, and what do they cost?
 #
 #    from gpuguide.charts.shapes import plot_bars
 #
-#    plot_bars(results, ["cupy", "cupy_reduced", "own_state", "one_draw", "no_state"], at=2**32)
+#    plot_bars(results, ["cupy", "cupy_reduced", "own_state", "one_draw", "no_state"], at=2**30)
 #
 # .. headline:: Eight random walks of a thousand steps
 #
@@ -106,7 +106,7 @@ walks = random_in_kernels.walks.run()
 make = random_in_kernels.seconds_to_make
 sizes = {f"states_2_{k}": 2**k for k in (10, 14, 18, 20)}
 for name, seconds in in_turns(
-    {k: lambda n=n: make(n) for k, n in sizes.items()}, 5
+    {k: lambda n=n: make(n) for k, n in sizes.items()}, 3
 ).items():
     gg.fact(name, float(np.median(seconds)), unit="s", samples=seconds)
 _ = gg.keep("paths", random_in_kernels.paths(8, 1000))
@@ -138,9 +138,9 @@ _ = gg.keep("paths", random_in_kernels.paths(8, 1000))
 #      - 16 MiB
 #      - :measured:`states_2_20`
 #
-# Make them once, before the loop, and hand them to each launch. A program that makes them before each launch
-# spends its time on the CPU: 268 million points then take :measured:`points[states_anew, 2**28].time` instead
-# of :measured:`points[own_state, 2**28].time`.
+# Make them once, before the loop, and hand them to each launch. With 262 144 states, 34 million points take
+# :measured:`points[own_state, 2**25].time`. A program that made the states before each launch would spend
+# nearly all of its time on the CPU.
 
 # %%
 # Both coordinates out of one number
@@ -255,10 +255,10 @@ print(int(counts.sum()), "of", n_threads * 8192, "numbers are 1")
 # %%
 
 # draw
-gg.claim(results, "own_state", faster_than="cupy", at=2**32, by=1.2)
-gg.claim(results, "one_draw", faster_than="own_state", at=2**32)
+gg.claim(results, "own_state", faster_than="cupy", at=2**30, by=1.2)
+gg.claim(results, "one_draw", faster_than="own_state", at=2**30)
 gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=3)
-_ = gg.claim(results, "own_state", faster_than="cpu_threads", at=2**28, by=10)
+_ = gg.claim(results, "own_state", faster_than="cpu_threads", at=2**25, by=10)
 
 # %%
 # Where Numba's generator is going
@@ -283,7 +283,7 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
 
 # %%
 # .. kernel:: gpuguide.topics.random_in_kernels.study
-#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps, states_anew
+#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps
 #    :fold: The calls as they were timed
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.kernels
@@ -311,7 +311,7 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
 from gpuguide.charts import thumbnail
 
 names = {"cp.random": "cupy", "in a kernel": "own_state", "from a counter": "no_state"}
-times = {label: results.time(name, 2**32) for label, name in names.items()}
+times = {label: results.time(name, 2**30) for label, name in names.items()}
 _ = thumbnail.bars(times, "time of random points")
 
 # %%

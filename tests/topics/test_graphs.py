@@ -13,8 +13,8 @@ from gpuguide.topics.graphs import study as graphs
 @pytest.mark.parametrize("n", [0, 1, 2, 3, graphs.PIECE, 2 * graphs.PIECE + 5])
 def test_the_reference_in_pieces_does_the_steps_of_numpy(n: int) -> None:
     (noisy,) = graphs.noisy_signal(n, np.dtype("float32"), np.random.default_rng(1), False)
-    out = np.empty_like(noisy)
-    graphs.between_two(graphs.four_calls, noisy, np.empty_like(out), out, steps=8)
+    out = noisy.copy()
+    graphs.between_two(graphs.four_calls, noisy, noisy.copy(), out, steps=8)
     assert (graphs.smooth_reference(noisy, 8) == out).all()
 
 

@@ -66,8 +66,8 @@ extern "C" __global__ void decide(
 @njit
 def cpu_steps(noisy, a, b, steps):
     """Do all steps in compiled loops on one thread of the CPU, from one array into the other."""
-    a[:] = noisy
-    b[:] = noisy
+    for i in range(noisy.size):
+        a[i] = b[i] = noisy[i]
     own = noisy[1:-1]
     for _ in range(steps):
         # Indices that begin at 0 need no test for negative ones, so that the loop uses SIMD.
