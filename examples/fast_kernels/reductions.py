@@ -149,11 +149,12 @@ print("GPU:  ", out[0])
 # Many numbers for each thread
 # ----------------------------
 #
-# The tree still reads at a fifth of the memory's speed, because its threads mostly wait at barriers.
-# :evidence:`counter stall_cycles` A block should go through these nine steps for many numbers, and not for
-# 512. Therefore, launch only as many blocks as the GPU can run at the same time, and let each thread walk
-# through the array in steps of the whole grid before its block comes together. The H200 runs 528 blocks of
-# 512 threads at a time, four on each of its 132 multiprocessors.
+# The tree still reads at less than a fifth of the memory's speed. What its threads wait for most often is a
+# barrier, :evidence:`counter stall_cycles` and the nine steps make up most of its
+# :measured:`total[tree, 2**28].counter(instructions)` instructions. A block should go through them for many
+# numbers, and not for 512. Therefore, launch only as many blocks as the GPU can run at the same time, and let
+# each thread walk through the array in steps of the whole grid before its block comes together. The H200 runs
+# 528 blocks of 512 threads at a time, four on each of its 132 multiprocessors.
 #
 # .. rung:: strided_tree
 
@@ -162,6 +163,9 @@ strided_tree[528, BLOCK](x, out)
 print("GPU:  ", out[0])
 
 # %%
+# The instructions go down to :measured:`total[strided_tree, 2**28].counter(instructions)`, and the time goes
+# down with them. :evidence:`counter instructions`
+#
 # .. dropdown:: Is it the atomic additions that make the tree slow?
 #
 #    No. If each block of the tree stores its sum, and another launch adds up these sums, there are no atomics
@@ -196,11 +200,12 @@ print("GPU:  ", out[0])
 #
 # .. dropdown:: What the loop in steps of the grid costs
 #
-#    The compiler unrolls it by four, so that four loads at most are on their way before the thread adds them
-#    up. It also computes more: its integer units are busy for
-#    :measured:`total[strided_tree, 2**28].counter(alu_active)` of the time, and for
-#    :measured:`total[many_per_thread, 2**28].counter(alu_active)` with 32 numbers known in advance. Which of
-#    the two matters more was not tested.
+#    The compiler unrolls it by four, so that at most four loads are on their way before the thread adds up.
+#    The loop also computes more: its integer units are busy for
+#    :measured:`total[strided_tree, 2**28].counter(alu_active)` of the time, compared with
+#    :measured:`total[many_per_thread, 2**28].counter(alu_active)` where the 32 numbers are known in advance.
+#    :evidence:`counter alu_active` Part of that is ``range``; :doc:`a while loop takes less
+#    </gallery/first_kernels/numba_types>`. Which of the two matters more was not tested.
 #
 # .. kernel:: gpuguide.topics.reductions.kernels
 #    :names: many_by_tree

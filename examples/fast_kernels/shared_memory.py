@@ -7,9 +7,9 @@ What are shared memory and a barrier, and when do they make a kernel faster?
 # %%
 # Let the threads of a block copy what they need into shared memory, wait for one another, and then read it
 # there in whatever order suits the work. Through such a tile, a matrix of 2\ :sup:`28` numbers is transposed
-# in :measured:`transpose[transpose_large, 16384**2].time`. The plain kernel takes
-# :measured:`transpose[transpose_naive, 16384**2].time`, and CuPy's copy of ``a.T``
-# :measured:`transpose[transpose_cupy, 16384**2].time`.
+# in :measured:`transpose[transpose_large, 16384**2].time`, and by a plain kernel in
+# :measured:`transpose[transpose_naive, 16384**2].time`. If a transpose is all that you need, call cuBLAS,
+# which takes :measured:`transpose[transpose_cublas, 16384**2].time`.
 #
 # .. headline:: Through shared memory, a transpose is nearly as fast as a copy
 #
@@ -17,10 +17,11 @@ What are shared memory and a barrier, and when do they make a kernel faster?
 #
 #     import matplotlib.pyplot as plt
 #
-#     from gpuguide.charts.style import CUPY, INK, KERNEL, describe, style
+#     from gpuguide.charts.style import CUPY, INK, KERNEL, LIBRARY, describe, style
 #
 #     names = {
-#         "CuPy": "transpose_cupy",
+#         "CuPy, a.T": "transpose_cupy",
+#         "cuBLAS, geam": "transpose_cublas",
 #         "plain kernel": "transpose_naive",
 #         "a tile": "transpose_tile",
 #         "+ spare column": "transpose_padded",
@@ -28,11 +29,12 @@ What are shared memory and a barrier, and when do they make a kernel faster?
 #         "+ larger tile": "transpose_large",
 #     }
 #     times = {label: results.time(name, 16384**2) for label, name in names.items()}
+#     colors = [CUPY, LIBRARY, *[KERNEL] * 5]
 #     copy_s = 8 * 16384**2 / ceilings.get("copy").value
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.7))[1]
+#         ax = plt.subplots(figsize=(7.2, 2.9))[1]
 #         for row, time in enumerate(times.values()):
-#             ax.barh(row, time.value, 0.6, color=KERNEL if row else CUPY)
+#             ax.barh(row, time.value, 0.6, color=colors[row])
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
 #         ax.axvline(copy_s, color=INK, linestyle="--", linewidth=1)
 #         ax.text(copy_s, -0.75, " a copy of the matrix", color=INK, va="bottom")
@@ -95,9 +97,26 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #
 # For 2\ :sup:`26` numbers this takes :measured:`neighbours[neighbours_shared, 2**26].time`. A kernel whose
 # threads read all 33 numbers from global memory takes :measured:`neighbours[neighbours_direct, 2**26].time`,
-# and CuPy's ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`. None of them is near
-# the speed of the memory: we think that 33 additions with their indices take longer than the transfer.
-# Several results per thread would help, as in :doc:`/gallery/fast_kernels/convolution_ladder`.
+# and CuPy's ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`.
+#
+# What this saves is instructions, not traffic. Either kernel moves
+# :measured:`neighbours[neighbours_direct, 2**26].counter(dram_bytes)`, because the caches, too, load once
+# what many threads read. :evidence:`counter dram_bytes` But the kernel without shared memory executes
+# :measured:`neighbours[neighbours_direct, 2**26].counter(instructions)` instructions instead of
+# :measured:`neighbours[neighbours_shared, 2**26].counter(instructions)`. :evidence:`counter instructions`
+# Most of these are spent on its loop, a ``range`` whose length the compiler does not know. Therefore, where
+# threads read side by side, first try :doc:`while instead of range </gallery/first_kernels/numba_types>`.
+# Shared memory is at its best where they cannot, as in the transpose below.
+#
+# .. dropdown:: What limits both kernels
+#
+#    Their integer units, which compute the indices, are busy for
+#    :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` and
+#    :measured:`neighbours[neighbours_shared, 2**26].counter(alu_active)` of the time.
+#    :evidence:`counter alu_active` With ``while`` in place of ``range``, the loop of the kernel without
+#    shared memory compiles to an eighth of its instructions. It was not run like that, but we think that it
+#    would be as fast as the one with shared memory. Several results per thread would help both, as in
+#    :doc:`/gallery/fast_kernels/convolution_ladder`.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
 #    :names: neighbours_direct
@@ -269,8 +288,21 @@ describe(
 # :measured:`transpose[transpose_padded, 16384**2].counter(instructions)`, and the kernel takes
 # :measured:`transpose[transpose_unsigned, 16384**2].time`. :evidence:`variant transpose_unsigned`
 #
-# For the rest, let each thread load eight elements before the barrier, and let only the blocks at the edge
-# look where the matrix ends. We think that it helps to have more bytes on their way.
+# .. kernel:: gpuguide.topics.shared_memory.kernels
+#    :names: transpose_unsigned
+#    :fold: The small tile with indices that have no sign
+#
+# .. dropdown:: Convert the shapes as well
+#
+#    This kernel does not, and compares a sum of two ``uint32``, which is a ``uint64``, with
+#    ``a.shape[0]``, which has a sign. Numba does that in ``float64``, and the FP64 units are busy for
+#    :measured:`transpose[transpose_unsigned, 16384**2].counter(fp64_active)` of the time.
+#    :evidence:`counter fp64_active` This GPU can afford it, but a graphics card has far fewer of these units.
+#    With ``uint32(a.shape[0])``, no ``float64`` is left.
+#
+# For the rest, let each thread load eight elements before the barrier, let only the blocks at the edge look
+# where the matrix ends, and number the blocks down the rows, so that those that run together write side by
+# side. We think that it helps most to have more bytes on their way.
 #
 # .. rung:: transpose_large
 
@@ -282,11 +314,7 @@ print("as a.T:", bool((turned == a.T).all()))
 
 # %%
 # This reaches :measured:`transpose[transpose_large, 16384**2].share` of the speed of a copy. A RawKernel in
-# CUDA C++ is no faster: the memory has no more to give.
-#
-# .. kernel:: gpuguide.topics.shared_memory.kernels
-#    :names: transpose_unsigned
-#    :fold: The small tile with indices that have no sign
+# CUDA C++ is no faster: the memory has next to nothing left to give.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
 #    :names: transpose_source
@@ -299,8 +327,9 @@ print("as a.T:", bool((turned == a.T).all()))
 #    :measured:`transpose[transpose_large, 8191*16381].counter(store_sectors_per_request)` pieces on average.
 #    Then the large tile reaches :measured:`transpose[transpose_large, 8191*16381].share` of the speed of a
 #    copy. A variant that shifts each write to the beginning of a piece reaches
-#    :measured:`transpose[transpose_aligned, 8191*16381].share`. :evidence:`counter store_sectors_per_request`
-#    If you may choose the shape, make both sides multiples of eight.
+#    :measured:`transpose[transpose_aligned, 8191*16381].share`, :evidence:`counter store_sectors_per_request`
+#    and cuBLAS :measured:`transpose[transpose_cublas, 8191*16381].share`. If you may choose the shape, make
+#    both sides multiples of eight.
 #
 #    .. kernel:: gpuguide.topics.shared_memory.kernels
 #       :names: transpose_aligned
@@ -316,14 +345,16 @@ gg.fact("square_sectors", square, unit="1", note="16 by 16 threads, each write o
 side, odd = 16384**2, 8191 * 16381
 gg.claim(results, "transpose_large", share_at_least=0.87, at=side)
 gg.claim(results, "transpose_cpp", share_at_least=0.87, at=side)
-gg.claim(results, "transpose_large", faster_than="transpose_cupy", at=side, by=3.2)
+gg.claim(results, "transpose_large", faster_than="transpose_cupy", at=side, by=3.1)
 gg.claim(results, "transpose_large", faster_than="transpose_naive", at=side, by=7.5)
 gg.claim(
     results, "transpose_square_blocks", faster_than="transpose_naive", at=side, by=1.8
 )
 gg.claim(results, "transpose_tile", faster_than="transpose_naive", at=side, by=2.6)
 gg.claim(results, "transpose_padded", faster_than="transpose_tile", at=side, by=1.45)
-gg.claim(results, "transpose_unsigned", faster_than="transpose_padded", at=side, by=1.3)
+gg.claim(results, "transpose_unsigned", faster_than="transpose_padded", at=side, by=1.25)
+gg.claim(results, "transpose_cublas", share_at_least=0.83, at=side)
+gg.claim(results, "transpose_cublas", faster_than="transpose_cupy", at=side, by=3)
 gg.claim(results, "transpose_large", faster_than="transpose_unsigned", at=side, by=1.07)
 gg.claim(results, "transpose_aligned", share_at_least=0.82, at=odd)
 gg.claim(results, "transpose_aligned", faster_than="transpose_large", at=odd, by=1.1)
@@ -338,12 +369,14 @@ _ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26,
 # - **The data can stay as it is.** ``a.T`` copies nothing: CuPy only exchanges the steps along rows and
 #   columns. Matrix products take such an array as it is. Transpose in memory only if several kernels would
 #   have to go through it across the rows.
-# - **A library does it.** ``cp.copyto(out, a.T)`` is one line, and its
-#   :measured:`transpose[transpose_cupy, 16384**2].time` for a gibibyte seldom matter. For ``float32`` and
-#   ``float64``, cuBLAS can transpose as well: ``cupy.cublas.geam("T", "N", 1.0, a, 0.0, out, out=out)`` takes
-#   :measured:`transpose[transpose_cublas, 16384**2].time`.
-# - **A block needs more than fits.** Such a shared array has at most 48 KiB, and the more of it a block
-#   takes, the fewer blocks fit on a multiprocessor.
+# - **The caches do it.** If threads side by side read neighbours, as in the sum above, each number comes from
+#   the GPU's memory once as well.
+# - **A library does it.** For ``float32`` and ``float64``, call ``cublas.geam("T", "N", 1.0, a, 0.0, out,
+#   out=out)`` after ``from cupy import cublas``: a transpose takes
+#   :measured:`transpose[transpose_cublas, 16384**2].time`. For other types ``cp.copyto(out, a.T)`` is one
+#   line, and its :measured:`transpose[transpose_cupy, 16384**2].time` for a gibibyte seldom matter.
+# - **A block needs more than fits.** The shared arrays of a kernel have at most 48 KiB together, and the more
+#   of it a block takes, the fewer blocks fit on a multiprocessor.
 
 # %%
 # .. remember::
@@ -352,8 +385,9 @@ _ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26,
 #      that makes a transpose
 #      :measured:`transpose[transpose_tile, 16384**2].speedup(transpose_naive)` as fast.
 #    - Every thread of the block must reach the barrier; in a loop, wait after writing and after reading.
-#    - If threads read down the columns of a tile, make it one column wider, ``(32, 33)``: here that gains
-#      another :measured:`transpose[transpose_padded, 16384**2].speedup(transpose_tile)`.
+#    - If threads read down the columns of a tile, make it one column wider, ``(32, 33)``, which gains another
+#      :measured:`transpose[transpose_padded, 16384**2].speedup(transpose_tile)`. Indices without a sign gain
+#      :measured:`transpose[transpose_unsigned, 16384**2].speedup(transpose_padded)` more.
 
 # %%
 # Your turn: find the bug
@@ -372,9 +406,9 @@ _ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26,
 from gpuguide.charts import thumbnail
 
 names = {
-    "CuPy": "transpose_cupy",
     "plain kernel": "transpose_naive",
-    "shared memory": "transpose_large",
+    "a tile": "transpose_tile",
+    "the best tile": "transpose_large",
 }
 times = {label: results.time(name, 16384**2) for label, name in names.items()}
 _ = thumbnail.bars(times, "time of a transpose")

@@ -145,9 +145,10 @@ many = stencil.steps.run()
 
 # %%
 # A plate of a billion cells takes :measured:`step[one_cell, 2**30].time`. Every cell has to go through memory
-# twice, once to be read and once to be written. More is not needed, as neighbours come out of the caches:
-# counted were :measured:`step[one_cell, 2**30].counter(dram_bytes)`. :evidence:`counter dram_bytes` There is
-# time to gain: this kernel moves its bytes at :measured:`step[one_cell, 2**30].share` of the speed of a copy.
+# twice, once to be read and once to be written. That is eight bytes for a cell, and the GPU counts no more,
+# :measured:`step[one_cell, 2**30].counter(dram_bytes)` in all, because neighbours come out of the caches.
+# :evidence:`counter dram_bytes` Still, there is time to gain: this kernel moves its bytes at
+# :measured:`step[one_cell, 2**30].share` of the speed of a copy.
 
 # %%
 # In CuPy: one kernel instead of slices
@@ -194,14 +195,16 @@ for _ in range(24):
 print("as in NumPy:", np.array_equal(now.get(), expected))
 
 # %%
-# This reaches :measured:`step[eight_rows, 2**30].share` of the speed of a copy. We think that the gain comes
-# from loads that are on their way at the same time, and from an eighth of the threads to start.
-# :evidence:`opinion`
+# This reaches :measured:`step[eight_rows, 2**30].share` of the speed of a copy. The kernel executes
+# :measured:`step[eight_rows, 2**30].counter(instructions)` instructions instead of
+# :measured:`step[one_cell, 2**30].counter(instructions)`, :evidence:`counter instructions` as eight cells
+# share what it takes to start a thread, and its indices have no sign. We think that it gains even more from
+# loads that are on their way at the same time. :evidence:`opinion`
 #
 # .. dropdown:: Why the indices are uint32
 #
 #    Numba lets negative indices count from the end, as Python does, and has to test each signed index for it.
-#    An index of type ``uint32`` cannot be negative, so that the compiler leaves the test out. Every number
+#    An index of type ``uint32`` cannot be negative, so the compiler leaves the test out. Every number
 #    that an index is made of must then be ``uint32``: together with an ordinary integer, the sum is signed
 #    again.
 
