@@ -1,4 +1,4 @@
-"""Editors in pages, whose text Python checks in the reader's browser; what they load is laid beside the pages."""
+"""Editors in pages, whose text Python checks in the reader's browser, and the files that they load."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _page(exercise: Exercise, site: Site, solutions: bool) -> str:
         f":::{{container}} gg-byline\n{byline}\n:::\n",
         f"{exercise.statement}\n",
         f"## Start from this\n\n{_start(exercise)}",
-        f"## Check your answer\n\n{_where(exercise)}On the command line, in the file that the first command writes:\n",
+        f"## Check your answer\n\n{_where(exercise)} in the file that the first command writes:\n",
         _code("console", check_commands(exercise)),
         f"In a notebook:\n\n{_code('python', check_call(exercise))}",
         "{doc}`/practice/puzzles` says how to install the package and how to read what the check says.\n",
@@ -107,12 +107,16 @@ def _page(exercise: Exercise, site: Site, solutions: bool) -> str:
 
 def _start(exercise: Exercise) -> str:
     code = _code("python", exercise.start)
-    return f"::::{{editor}} check {exercise.name}\n{code}::::\n" if isinstance(exercise, KernelExercise) else code
+    if not isinstance(exercise, KernelExercise):
+        return code
+    return f"::::{{editor}} check {exercise.name}\n{code}::::\n"
 
 
 def _where(exercise: Exercise) -> str:
-    """Say why a page has no editor."""
-    return "" if isinstance(exercise, KernelExercise) else "This exercise needs NumPy, and is checked on your computer. "
+    """Say where to check an answer, and of a function of the host why there is no editor."""
+    if isinstance(exercise, KernelExercise):
+        return "On the command line,"
+    return "This exercise needs NumPy, so it is checked on your computer: on the command line,"
 
 
 def _solution_fold(exercise: Exercise) -> str:
