@@ -45,7 +45,7 @@
     text:
       location.protocol === "file:"
         ? "Browsers run Python only in pages that come from a server. In the folder of this site, " +
-          "python -m http.server 8000 serves it at http://localhost:8000."
+          "python3 -m http.server serves it at http://localhost:8000."
         : `Python could not be loaded (${why}). The command line checks the same, as the page says below.`,
   });
   const stop = () => {
