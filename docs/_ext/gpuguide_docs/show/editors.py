@@ -23,6 +23,8 @@ __all__ = ["EditorDirective", "setup"]
 _PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 _PACKAGE = ("__init__.py", "errors.py", "tracer/**/*.py", "exercises/**/*.py", "exercises/pool/*/task.md")
 _CALLS = ("check", "trace")
+_NOT_HERE = "This copy of the site was built without Python for browsers, so nothing runs here."
+_NO_SCRIPT = "Without JavaScript, nothing runs here: use the command line, as described below."
 
 
 class EditorDirective(SphinxDirective):
@@ -43,9 +45,11 @@ class EditorDirective(SphinxDirective):
             raise self.error(f"{self.name}: expected {' or '.join(_CALLS)}; got {call!r}.")
         content = self.parse_content_to_nodes()
         if not self.config.gpuguide_python:
-            return content
+            # An exercise's page says by itself how to check it elsewhere.
+            return [*content, nodes.paragraph("", _NOT_HERE)] if call == "trace" else content
         begin = f'<div class="gg-editor" data-call="{call}" data-name="{escape(name)}">'
-        return [nodes.raw("", begin, format="html"), *content, nodes.raw("", "</div>", format="html")]
+        end = f"<noscript><p>{_NO_SCRIPT}</p></noscript></div>"
+        return [nodes.raw("", begin, format="html"), *content, nodes.raw("", end, format="html")]
 
 
 def _add_script(app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
