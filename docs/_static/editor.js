@@ -91,7 +91,7 @@
   };
 
   /* What it says ------------------------------------------------------------------------------------------- */
-  /* Built anew from what verdicts consist of. A policy may forbid styles in a text, but not those that a script sets. */
+  /* Built anew from what verdicts consist of. A policy may forbid styles in a text, but not those of a script. */
   const PARTS = new Set("div p strong pre code svg title desc text line polygon rect".split(" "));
   const copy = (from, to) => {
     for (const node of from.childNodes) {
@@ -108,7 +108,8 @@
   };
   const show = (box, { html, text }) => {
     box.replaceChildren();
-    if (html) copy(new DOMParser().parseFromString(html.replaceAll(' style="', ' data-style="'), "text/html").body, box);
+    const markup = (html || "").replaceAll(' style="', ' data-style="');
+    if (html) copy(new DOMParser().parseFromString(markup, "text/html").body, box);
     else box.append(Object.assign(document.createElement("p"), { textContent: text }));
     /* On a phone a drawing scrolls, by the arrow keys, too. */
     for (const drawing of box.querySelectorAll("svg")) {
@@ -192,7 +193,6 @@
     };
     const button = (row, text, act) => {
       const made = Object.assign(document.createElement("button"), { type: "button", textContent: text, onclick: act });
-      made.className = "btn btn-sm btn-outline-primary";
       box.querySelector(row).append(made, " ");
       return made;
     };
@@ -204,7 +204,7 @@
       next.scrollIntoView({ block: "center" });
     };
 
-    button(".gg-buttons", call === "check" ? "Check" : "Trace", check).classList.replace("btn-outline-primary", "btn-primary");
+    button(".gg-buttons", call === "check" ? "Check" : "Trace", check).classList.add("gg-main");
     const folds = [...document.querySelectorAll("#hints details")];
     const solutions = folds.filter((fold) => fold.classList.contains("gg-solution"));
     const hints = folds.filter((fold) => !solutions.includes(fold));

@@ -1,4 +1,4 @@
-/* Runs the package in Python, in the browser: a page hands in answers, and gets verdicts back. Loaded on the first use. */
+/* Runs the package in Python, in the browser: a page hands in answers, and gets verdicts. Loaded on the first use. */
 const start = async () => {
   const folder = new URL("./python/", import.meta.url);
   const [{ loadPyodide }, sources] = await Promise.all([
