@@ -112,7 +112,7 @@ class _Axis(NamedTuple):
 
 
 def _place(numbers: Sequence[int], number: int) -> int:
-    """Return how many numbers come before one. A range may be longer than the counts of a browser's Python."""
+    """Return how many come before one. A range may be longer than a browser's Python can count."""
     return number - numbers.start if isinstance(numbers, range) else bisect_left(numbers, number)
 
 
