@@ -17,8 +17,7 @@
   };
   const keep = (key, text) => {
     try {
-      if (text === null) localStorage.removeItem(`gpuguide-${key}`);
-      else localStorage.setItem(`gpuguide-${key}`, text);
+      localStorage.setItem(`gpuguide-${key}`, text);
     } catch {
       /* It is lost with the page. */
     }
@@ -46,7 +45,7 @@
       location.protocol === "file:"
         ? "Browsers run Python only in pages that come from a server. In the folder of this site, " +
           "python3 -m http.server serves it at http://localhost:8000."
-        : `Python could not be loaded (${why}). The command line checks the same, as the page says below.`,
+        : `Python stopped in this page (${why}). Try again, or use the command line, as described below.`,
   });
   const stop = () => {
     if (worker) worker.terminate();
@@ -58,6 +57,7 @@
       const end = (why) => {
         stop();
         resolve(failed(why));
+        answered?.(failed(why));
       };
       try {
         worker = new Worker(WORKER, { type: "module" });
@@ -69,15 +69,13 @@
       worker.onmessage = ({ data }) => {
         if (data.state === "ready") resolve(null);
         else if (data.state === "failed") end(data.text);
-        else if (answered) answered(data.reply);
+        else answered?.(data.reply);
       };
     });
     return ready;
   };
-  const ask = async (call, ...args) => {
-    const trouble = await load();
-    if (trouble) return trouble;
-    return new Promise((resolve) => {
+  const ask = (call, ...args) =>
+    new Promise((resolve) => {
       const clock = setTimeout(() => {
         stop();
         resolve({ text: `Your code had not ended after ${LIMIT_S} s, so it was stopped. Does each loop of it end?` });
@@ -88,7 +86,6 @@
       };
       worker.postMessage({ call, args });
     });
-  };
 
   /* What it says ------------------------------------------------------------------------------------------- */
   /* Built anew from what verdicts consist of. A policy may forbid styles in a text, but not those of a script. */
@@ -172,22 +169,21 @@
         }),
       );
     };
-    const put = (text) => {
-      area.value = text;
-      marked = [];
-      verdict.replaceChildren();
-      renew();
-    };
     const check = async () => {
       if (box.ariaBusy === "true") return;
       box.ariaBusy = "true";
-      show(verdict, { text: "Python is at work …" });
-      const reply = await ask(call, ...(name ? [name] : []), area.value);
+      show(verdict, { text: "Loading Python, about 6 MB the first time …" });
+      let reply = await load();
+      if (!reply) {
+        show(verdict, { text: "Python is at work …" });
+        reply = await ask(call, ...(name ? [name] : []), area.value);
+      }
       box.ariaBusy = "false";
       marked = reply.lines || [];
       renew();
       show(verdict, reply);
       verdict.classList.toggle("gg-passed", Boolean(reply.passed));
+      verdict.scrollIntoView({ block: "nearest" });
       if (name && reply.passed) keep(`solved-${name}`, new Date().toISOString().slice(0, 10));
       markSolved();
     };
@@ -196,26 +192,38 @@
       box.querySelector(row).append(made, " ");
       return made;
     };
-    /* Opens the next fold of its kind, which stands further down. */
-    const unfold = (folds) => {
-      const next = folds.find((fold) => !fold.open) || folds.at(-1);
-      next.open = true;
-      next.querySelector("summary").focus();
-      next.scrollIntoView({ block: "center" });
+    /* Fetches the next of the folds that stand further down. */
+    const addUnfolding = (text, folds) => {
+      if (!folds.length) return;
+      const made = button(".gg-buttons", text, () => {
+        const fold = folds.shift();
+        made.disabled = !folds.length;
+        verdict.before(fold);
+        fold.open = true;
+        fold.querySelector("summary").focus();
+        section.hidden = !section.querySelector("details");
+      });
+    };
+    /* As if the reader had typed it, so that it can be undone. */
+    const replace = (text) => {
+      area.focus();
+      area.select();
+      insert(area, text);
+      area.blur();
+      verdict.replaceChildren();
     };
 
     button(".gg-buttons", call === "check" ? "Check" : "Trace", check).classList.add("gg-main");
-    const folds = [...document.querySelectorAll("#hints details")];
-    const solutions = folds.filter((fold) => fold.classList.contains("gg-solution"));
-    const hints = folds.filter((fold) => !solutions.includes(fold));
-    if (hints.length) button(".gg-buttons", "Hint", () => unfold(hints));
-    if (solutions.length) button(".gg-buttons", "Solution", () => unfold(solutions));
+    const section = document.querySelector("#hints");
+    addUnfolding("Hint", [...document.querySelectorAll("#hints details:not(.gg-solution)")]);
+    addUnfolding("Solution", [...document.querySelectorAll("#hints .gg-solution")]);
     if (samples.length > 1) {
-      for (const { title, text } of samples) button(".gg-samples", title, () => (put(text), keep(key, null)));
+      for (const { title, text } of samples) button(".gg-samples", title, () => replace(text));
     } else {
-      button(".gg-buttons", "Start over", () => (put(samples[0].text), keep(key, null)));
+      button(".gg-buttons", "Start over", () => replace(samples[0].text));
     }
-    put(read(key) ?? samples[0].text);
+    area.value = read(key) ?? samples[0].text;
+    renew();
 
     area.addEventListener("focus", () => {
       typing = false;

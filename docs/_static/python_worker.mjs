@@ -23,6 +23,7 @@ addEventListener("message", async ({ data: { call, args } }) => {
   try {
     postMessage({ state: "done", reply: JSON.parse(module[call](...args)) });
   } catch (error) {
-    postMessage({ state: "done", reply: { passed: false, text: String(error) } });
+    /* Python itself broke, such as by too deep a recursion: the page starts another one. */
+    postMessage({ state: "failed", text: String(error).trim().split("\n").at(-1) });
   }
 });
