@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["EditorDirective", "setup"]
 
-#: Of Pyodide's package: what runs Python without another package.
-_PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+#: Of Pyodide's package: what runs Python without another package, and which version and licence it has.
+_PYODIDE = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+    "package.json",
+)
 _PACKAGE = ("__init__.py", "errors.py", "tracer/**/*.py", "exercises/**/*.py", "exercises/pool/*/task.md")
 _CALLS = ("check", "trace")
 _NOT_HERE = "This copy of the site was built without Python for browsers, so nothing runs here."
@@ -68,9 +75,7 @@ def _bring(app: Sphinx, error: Exception | None) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     for name in _PYODIDE:
-        source, target = Path(app.confdir, app.config.gpuguide_python, name), folder / name
-        if not target.is_file() or target.stat().st_size != source.stat().st_size:
-            shutil.copyfile(source, target)
+        shutil.copyfile(Path(app.confdir, app.config.gpuguide_python, name), folder / name)
     (folder / "gpuguide.zip").write_bytes(_zipped())
 
 
@@ -80,10 +85,8 @@ def _zipped() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted({path for pattern in _PACKAGE for path in root.glob(pattern)}):
-            # Answers stand on pages, if at all.
-            if path.name != "solution.py":
-                name = path.relative_to(root.parent).as_posix()
-                archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+            name = path.relative_to(root.parent).as_posix()
+            archive.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
