@@ -409,9 +409,14 @@ def _full(shape: Any, value: Any, dtype: Any) -> Array:
     return array([value] * math.prod(size), dtype, size)
 
 
+def _arange(*limits: Any, dtype: Any = None) -> Array:
+    first, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1)[:3]
+    return _made([first + i * step for i in range(math.ceil((stop - first) / step))], dtype)
+
+
 #: What hosts make arrays with; where NumPy is installed, it does.
 _WITHOUT_NUMPY: dict[str, Callable[..., Any]] = {
-    "arange": lambda *limits, dtype="int64": array([*range(*limits)], dtype),
+    "arange": _arange,
     "full": lambda shape, value, dtype="float64": _full(shape, value, dtype),
     "zeros_like": lambda x: _full(x.shape, 0, x.dtype.name),
     "ones_like": lambda x: _full(x.shape, 1, x.dtype.name),
