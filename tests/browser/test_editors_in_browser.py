@@ -9,7 +9,6 @@ from chromium import NEEDS_SITE_AND_BROWSER, SITE, Reader, served
 from test_policy_in_browser import policy
 
 from gpuguide.exercises import in_page, pool
-from gpuguide.exercises.model import KernelExercise
 
 PYTHON = SITE / "_static" / "python" / "pyodide.mjs"
 pytestmark = [
@@ -19,7 +18,7 @@ pytestmark = [
     ),
 ]
 
-KERNELS = [name for name in pool.names() if isinstance(pool.get(name), KernelExercise)]
+IN_PAGE = [name for name in pool.names() if pool.get(name).in_page]
 EXERCISE, TRACE = "exercises/guard.html", "practice/trace.html"
 ENDLESS = "while True:\n    pass\n\ndef maximum_kernel(a, b, out):\n    pass\n"
 BROKEN = "import os\nos._exit(1)\n\ndef maximum_kernel(a, b, out):\n    pass\n"
@@ -154,12 +153,12 @@ def judged(site):
     """The places in the page's list of replies, by exercise."""
     reader, address = site
     reader.open(f"{address}/{EXERCISE}")
-    every = [[name, source] for name in KERNELS for source in answers(name)]
+    every = [[name, source] for name in IN_PAGE for source in answers(name)]
     reader.run(JUDGED.replace("ANSWERS", json.dumps(every)))
-    return {name: [n for n, (of, _) in enumerate(every) if of == name] for name in KERNELS}
+    return {name: [n for n, (of, _) in enumerate(every) if of == name] for name in IN_PAGE}
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", IN_PAGE)
 def test_verdicts_are_those_of_the_command_line(site, judged, name):
     here = [json.loads(in_page.check(name, source)) for source in answers(name)]
     there = site[0].run(f"Promise.all({judged[name]}.map(n => judged[n]))")

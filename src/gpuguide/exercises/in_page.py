@@ -21,7 +21,7 @@ __all__ = ["check", "trace"]
 
 
 def check(name: str, source: str) -> str:
-    """Judge an answer to an exercise on a kernel."""
+    """Judge an answer to an exercise."""
     exercise, printed = pool.get(name), StringIO()
     try:
         with redirect_stdout(printed):

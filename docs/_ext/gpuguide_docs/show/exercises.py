@@ -9,7 +9,6 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.errors import GpuGuideError
 from gpuguide.exercises import pool
-from gpuguide.exercises.model import KernelExercise
 from gpuguide_docs.pages.files import write_if_changed
 from gpuguide_docs.pages.pages_toml import LEVELS, read_sections
 from gpuguide_docs.show.site import link_to, site_of
@@ -107,14 +106,14 @@ def _page(exercise: Exercise, site: Site, solutions: bool) -> str:
 
 def _start(exercise: Exercise) -> str:
     code = _code("python", exercise.start)
-    if not isinstance(exercise, KernelExercise):
+    if not exercise.in_page:
         return code
     return f"::::{{editor}} check {exercise.name}\n{code}::::\n"
 
 
 def _where(exercise: Exercise) -> str:
-    """Say where to check an answer, and of a function of the host why there is no editor."""
-    if isinstance(exercise, KernelExercise):
+    """Say where to check an answer, and why there is no editor."""
+    if exercise.in_page:
         return "On the command line,"
     return "This exercise needs NumPy, so it is checked on your computer: on the command line,"
 
