@@ -101,7 +101,9 @@ def test_an_exercise_is_solved_in_the_page_and_its_list_says_so(site):
     assert reader.run(f"{mark}.color") != reader.run(f"{page}.backgroundColor")
 
 
-@pytest.mark.parametrize(("text", "words"), [(ENDLESS, "10 s"), (BROKEN, "stopped in this page")])
+@pytest.mark.parametrize(
+    ("text", "words"), [(ENDLESS, "10 s"), (BROKEN, "stopped in this page")], ids=["endless", "broken"]
+)
 def test_after_what_ends_python_the_next_answer_is_judged(site, text, words):
     reader, address = site
     reader.open(f"{address}/{EXERCISE}")
