@@ -108,13 +108,15 @@
     const markup = (html || "").replaceAll(' style="', ' data-style="');
     if (html) copy(new DOMParser().parseFromString(markup, "text/html").body, box);
     else box.append(Object.assign(document.createElement("p"), { textContent: text }));
-    /* On a phone a drawing scrolls, by the arrow keys, too. */
     for (const drawing of box.querySelectorAll("svg")) {
       const frame = document.createElement("div");
       frame.className = "gg-chart";
       drawing.replaceWith(frame);
       frame.append(drawing);
-      if (frame.scrollWidth > frame.clientWidth) frame.tabIndex = 0;
+    }
+    /* On a phone, drawings and code scroll, by the arrow keys, too. */
+    for (const part of box.querySelectorAll(".gg-chart, pre")) {
+      if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
     }
   };
 
