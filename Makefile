@@ -28,6 +28,10 @@ WHEEL := $(OUT)/wheel/ready
 # some tests wait for a browser or for another process.
 JOBS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 AXE_VERSION := 4.14.1
+PYODIDE_VERSION := 314.0.7
+PYODIDE_SHA256 := 66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0
+PYODIDE := .cache/pyodide/$(PYODIDE_VERSION)
+PYODIDE_PACKED := .cache/pyodide/pyodide-$(PYODIDE_VERSION).tgz
 SPHINX := $(PY) -m sphinx -j $(JOBS) -n -W --keep-going -c . -d $(OUT)/doctrees $(SPHINXOPTS)
 
 # Where an environment forbids Python to keep compiled modules, each of the tests' many processes would compile
@@ -57,8 +61,17 @@ $(WHEEL): $(READY) pyproject.toml examples/pages.toml $(shell find src/gpuguide 
 	@$(PY) -m hatchling build --target wheel --directory $(@D) > $(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
+# Python as WebAssembly, for pages that check kernels themselves; conf.py looks for it. The site is built without
+# it, too, so no network is waited for for long.
+$(PYODIDE): | $(READY)
+	@mkdir -p $(@D); (cd $(@D) && npm pack --fetch-retries=0 --fetch-timeout=60000 pyodide@$(PYODIDE_VERSION)) > /dev/null 2>&1; \
+	  $(PY) -c 'import hashlib, sys; sys.exit(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest() != sys.argv[2])' \
+	    $(PYODIDE_PACKED) $(PYODIDE_SHA256) 2> /dev/null \
+	  && rm -rf $(@D)/package && tar xzf $(PYODIDE_PACKED) -C $(@D) && rm $(PYODIDE_PACKED) && touch $@ \
+	  || echo "Pages get no editors: expected npm to bring pyodide $(PYODIDE_VERSION) with the SHA-256 in the Makefile."
+
 # The wheel is built while Sphinx works; `wait` lets a wheel that failed fail the build.
-html: $(READY)  ## build the guide into docs/_build/html (PAGE=name: that page only)
+html: $(READY) $(PYODIDE)  ## build the guide into docs/_build/html (PAGE=name: that page only)
 	@mkdir -p $(OUT)
 	@$(if $(PAGE),$(PY) -m gpuguide_docs.commands.one_page "$(PAGE)",echo) > $(OUT)/page.now
 	@mv $(OUT)/page.now $(OUT)/page

@@ -80,6 +80,11 @@ gpuguide_notebook_repository = ""
 # Whether the site and its notebooks hold the solutions of the exercises.
 gpuguide_solutions = True
 
+# Where Pyodide's files are: Python as WebAssembly, with which pages check kernels themselves. `make html`
+# fetches them where it can; without them pages name the commands alone.
+_PYODIDE = ".cache/pyodide/package"
+gpuguide_python = _PYODIDE if (ROOT / _PYODIDE / "pyodide.mjs").is_file() else ""
+
 # Look --------------------------------------------------------------------------------------------------
 html_theme = "pydata_sphinx_theme"
 html_title = "gpuguide"

@@ -27,6 +27,17 @@ def puzzles() -> Drawing:
     return d
 
 
+def trace() -> Drawing:
+    """Show threads that change one element."""
+    d = Drawing(_WIDTH, _HEIGHT)
+    for thread in range(3):
+        d.box(10 + 64 * thread, 8, 52, 30, BLUE, str(thread))
+        d.arrow(36 + 64 * thread, 38, 84 + 16 * thread, 74, ORANGE)
+    d.box(60, 74, 80, 30, ORANGE, "out[0]")
+    d.words(100, 128, "a race, in line 7")
+    return d
+
+
 def then_and_now() -> Drawing:
     """Show a claim beside what was measured."""
     d = Drawing(_WIDTH, _HEIGHT)
@@ -37,4 +48,4 @@ def then_and_now() -> Drawing:
 
 
 if __name__ == "__main__":
-    write(install, puzzles, then_and_now)
+    write(install, puzzles, trace, then_and_now)

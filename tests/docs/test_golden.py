@@ -55,7 +55,7 @@ SHOWN = {
         (
             *("Exercise: Add one", "beginner · 5 min", "practises Toy sums", "Add one to each element"),
             *("add_kernel(x, out):", "$ gpuguide exercises check add_one", 'check("add_one", add_kernel)'),
-            *("Hint 1", "Hint 2", "one right answer"),
+            *("Hint 1", "Hint 2", "Solution"),
         ),
     ),
     "all exercises by section and level": (
@@ -161,7 +161,7 @@ MARKED = {
     "the way to the card": ("pictures", ('href="#how-this-was-measured"', 'id="how-this-was-measured"')),
     "CUDA C++ in a string": ("pictures", ('<span class="kr">__global__</span>',)),
     "the link to an exercise": ("pictures", ('href="../../exercises/add_one.html"',)),
-    "the link to its solution": ("exercise", ('href="solutions.html#solution-add-one"',)),
+    "the fold with its solution": ("exercise", ("gg-solution",)),
     "the thumbnail of a page on its tile": ("index", ("pictures_thumb.svg", "pictures_thumb-dark.svg")),
     "a chart in the lead, below its headline, above what one learns": (
         "pictures",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import pytest
 from numba import cuda
 
 from gpuguide.errors import ArgumentError, UnknownNameError
-from gpuguide.exercises import check, get, notebook, progress, second_opinion, skip_without_gpu
+from gpuguide.exercises import check, get, in_page, notebook, progress, second_opinion, skip_without_gpu
 from gpuguide.exercises.answer import Answer
 from gpuguide.exercises.report import Report
 from gpuguide.machine.backends import has_gpu
@@ -171,3 +172,20 @@ def test_a_gpu_is_a_second_opinion(monkeypatch, result: str, kinds: list[str]) -
 @pytest.mark.gpu
 def test_a_gpu_agrees() -> None:
     assert "agrees" in str(check("guard", maximum_kernel, gpu=True))
+
+
+def test_a_page_gets_prints_findings_and_lines_of_a_script() -> None:
+    script = """
+from numba import cuda
+@cuda.jit
+def total(x, out):
+    out[0] += x[cuda.threadIdx.x]
+print("before")
+total[1, 2]([1, 2], [0])
+"""
+    reply = json.loads(in_page.trace(script))
+    assert (reply["passed"], reply["lines"]) == (False, [5])
+    order = ("before", "kernel.py, line 7:", "both change out[0] in line 5", "<svg", "1 launch")
+    places = [reply["html"].index(part) for part in order]
+    assert places == sorted(places)
+    assert "line 1" in json.loads(in_page.trace("x = ("))["text"]

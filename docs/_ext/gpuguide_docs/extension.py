@@ -33,6 +33,7 @@ MODULES = (
     "show.kernel",
     "show.ladder",
     "show.exercises",
+    "show.editors",
     "show.study",
     "show.symptoms",
     "show.syllabus",

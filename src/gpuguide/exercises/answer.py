@@ -168,5 +168,5 @@ def raised(error: BaseException, name: str) -> Finding:
         return Finding("endless", f"{who} had not ended after {error}.", lines)
     if isinstance(error, SyntaxError):
         return Finding("syntax", f"Python cannot read line {line}: {error.msg}.", lines)
-    text = f"{type(error).__name__}: {error}".rstrip(" .")
+    text = f"{type(error).__name__}: {error}".rstrip(" .:")
     return Finding("exception", f"{who} raised {text}.", lines)

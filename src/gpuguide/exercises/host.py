@@ -9,13 +9,10 @@ from contextlib import redirect_stdout
 from io import StringIO
 from typing import Any
 
-import numpy as np
-
 from gpuguide.exercises.answer import Answer, EndlessError, line_of, load_function, raised
-from gpuguide.exercises.judging import RefusedError, data_of, difference, shown
+from gpuguide.exercises.judging import ARRAYS, RefusedError, data_of, difference, shown
 from gpuguide.exercises.model import ANYTHING, Case, HostExercise
 from gpuguide.exercises.report import Finding, Report
-from gpuguide.exercises.stand_in_cupy import Array, Cupy
 from gpuguide.tracer.findings import count, joined
 
 __all__ = ["judge_host"]
@@ -27,6 +24,8 @@ class _LatestCupy:
     """What a reader imports as CuPy: the stand-in of the case that is being judged."""
 
     def __getattr__(self, name: str) -> Any:
+        from gpuguide.exercises.stand_in_cupy import Cupy  # it needs NumPy
+
         return getattr(Cupy.latest or Cupy(), name)
 
 
@@ -67,9 +66,9 @@ def _beginning(text: str) -> str:
 
 def _judge_case(exercise: HostExercise, function: Callable[..., Any], case: Case) -> str | None:
     before = {
-        place: _copy(value)
+        place: [*value] if isinstance(value, list) else data_of(value).copy()
         for place, value in enumerate(case.arguments)
-        if isinstance(value, np.ndarray | list | Array) and place not in case.changes
+        if isinstance(value, (list, *ARRAYS)) and place not in case.changes
     }
     try:
         result = function(*case.arguments)
@@ -89,20 +88,10 @@ def _judge_case(exercise: HostExercise, function: Callable[..., Any], case: Case
     return exercise.judge(case, result) if exercise.judge else None
 
 
-def _copy(value: Any) -> Any:
-    return (
-        [*value]
-        if isinstance(value, list)
-        else value.copy()
-        if isinstance(value, np.ndarray)
-        else data_of(value).copy()
-    )
-
-
 def _plain(value: Any) -> Any:
     """Return what two equal inputs have in common."""
     if isinstance(value, list):
-        return [id(item) if isinstance(item, np.ndarray) else item for item in value]
+        return [id(item) if isinstance(item, ARRAYS) else item for item in value]
     data = data_of(value)
     return data.shape, data.dtype, data.tobytes()
 

@@ -9,14 +9,23 @@ from itertools import pairwise
 from reprlib import Repr
 from typing import Any, NoReturn
 
-import numpy as np
-
 from gpuguide.exercises.report import Finding
-from gpuguide.exercises.stand_in_cupy import Array
 from gpuguide.exercises.virtual_gpu import Step, VirtualGpu
 from gpuguide.tracer.findings import joined
 
+ARRAYS: tuple[type, ...] = ()
+"""Of the host and of the GPU; none in a browser, where NumPy is missing, and no exercise takes arrays."""
+try:
+    import numpy as np
+
+    from gpuguide.exercises.stand_in_cupy import Array
+except ModuleNotFoundError:
+    pass
+else:
+    ARRAYS = (np.ndarray, Array)
+
 __all__ = [
+    "ARRAYS",
     "RefusedError",
     "Sample",
     "at_most",
@@ -186,10 +195,10 @@ def difference(result: Any, expected: Any, tolerance: float = 0.0) -> str:
     """Say how a result differs from the expected one; nothing if it does not."""
     if result is None and expected is not None:
         return "The function returned nothing: is a return missing?"
-    if not isinstance(expected, np.ndarray | Array):
+    if not isinstance(expected, ARRAYS):
         return _different_value(result, expected, tolerance)
     on_gpu = isinstance(expected, Array)
-    if isinstance(result, Array) != on_gpu or not isinstance(result, np.ndarray | Array):
+    if isinstance(result, Array) != on_gpu or not isinstance(result, ARRAYS):
         where = "an array on the GPU" if on_gpu else "an array of NumPy"
         got = "it was left on the GPU" if isinstance(result, Array) else f"got {shown(result)}"
         return f"The result must be {where}; {got}."

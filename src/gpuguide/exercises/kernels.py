@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from gpuguide.exercises.answer import FILE, Answer, raised
@@ -16,6 +17,8 @@ __all__ = ["about", "judge_kernel"]
 
 #: Threads that go round a loop so often will hardly end; no exercise asks for more than a few hundred turns.
 _MOST_TURNS = 20_000
+#: A kernel that costs too much is launched with no more threads: it may take very long with more data.
+_MOST_THREADS_OF_A_COSTLY_ONE = 256
 #: What is said of a launch only where its results are right; those of the next launch may be wrong.
 _RESULTS_ARE_RIGHT = ("uncoalesced", "bank_conflict", "float64", "limit")
 
@@ -31,10 +34,11 @@ def judge_kernel(exercise: KernelExercise, answer: Answer) -> Report:
     n_right, n_accesses, most = 0, -1, Report()
     costly: Report | None = None
     for each in exercise.launches():
+        if costly and _threads(each) > _MOST_THREADS_OF_A_COSTLY_ONE:
+            continue
         traced = _traced(kernel, each, exercise)
         report = Report(traced.findings, about(each, traced), n_right, printed=traced.printed, trace=traced)
         if traced.findings and traced.findings[0].kind not in _RESULTS_ARE_RIGHT:
-            # What costs too much may take very long with more data.
             return costly if costly and traced.findings[0].kind == "endless" else report
         if traced.findings:
             costly = costly or report
@@ -58,6 +62,11 @@ def load_kernel(answer: Answer) -> Any:
 def about(each: Launch, trace: Trace) -> str:
     """Say which launch it is: ``"With n = 33, 2 blocks of 32 threads"``."""
     return f"With {each.about}, {trace.label}"
+
+
+def _threads(each: Launch) -> int:
+    sizes = (each.blocks, each.threads)
+    return prod(size if isinstance(size, int) else prod(size) for size in sizes)
 
 
 def _traced(kernel: Any, each: Launch, exercise: KernelExercise) -> Trace:

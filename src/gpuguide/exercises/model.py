@@ -57,6 +57,8 @@ class Exercise:
         Pages of the guide that it practises.
     tags : tuple of str
         What it is about.
+    in_page : bool
+        Whether the standard library is enough to check it, as in a browser.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Exercise:
     teaches: str
     pages: tuple[str, ...]
     tags: tuple[str, ...]
+    in_page: bool = False
 
     @property
     def folder(self) -> Path:
@@ -174,6 +177,7 @@ class KernelExercise(Exercise):
 
     launches: Callable[[], Iterable[Launch]]
     limits: Limits = NO_LIMITS
+    in_page: bool = True
 
 
 ANYTHING = object()

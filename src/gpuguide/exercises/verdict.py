@@ -64,9 +64,14 @@ class Verdict:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return f'<div class="gpuguide-verdict">{"".join(part.html for part in self._parts(html=True))}</div>'
+        return self.html(calls=True)
 
-    def _parts(self, *, html: bool) -> Iterator[_Part]:
+    def html(self, *, calls: bool = False) -> str:
+        """Return it with a drawing, and with the calls that show hints and solution to a notebook."""
+        parts = [part.html for part in self._parts(html=True) if calls or not isinstance(part, _Command)]
+        return f'<div class="gpuguide-verdict">{"".join(parts)}</div>'
+
+    def _parts(self, *, html: bool) -> Iterator[_Part | _Command]:
         """Yield the verdict from top to bottom; it is drawn only in the way that is shown."""
         yield _title(f"{self.exercise.name}: {'passed' if self.passed else 'not yet'}")
         yield from self._success() if self.passed else self._failure(html=html)
@@ -74,7 +79,7 @@ class Verdict:
             yield _paragraph("Your code printed:")
             yield _code(self.report.printed)
 
-    def _success(self) -> Iterator[_Part]:
+    def _success(self) -> Iterator[_Part | _Command]:
         report, name = self.report, self.exercise.name
         called = "launch" if isinstance(self.exercise, KernelExercise) else "call"
         right = count(report.n_right, called, called + "es" if called == "launch" else "")
@@ -89,7 +94,7 @@ class Verdict:
             f'print(gpuguide.exercises.get("{name}").solution)',
         )
 
-    def _failure(self, *, html: bool) -> Iterator[_Part]:
+    def _failure(self, *, html: bool) -> Iterator[_Part | _Command]:
         first, *others = self.findings
         if self.report.about:
             yield _paragraph(f"{self.report.about}{self._right_before()}:")
@@ -128,6 +133,13 @@ class _Part(NamedTuple):
     html: str
 
 
+class _Command(NamedTuple):
+    """A part that a page with buttons of its own leaves out."""
+
+    text: str
+    html: str
+
+
 def _title(text: str) -> _Part:
     return _Part(text, f"<p><strong>{escape(text)}</strong></p>")
 
@@ -145,6 +157,6 @@ def _code(text: str) -> _Part:
     return _Part(textwrap.indent(text, "    "), f"<pre>{escape(text)}</pre>") if text else _Part("", "")
 
 
-def _command(what: str, command: str, call: str) -> _Part:
+def _command(what: str, command: str, call: str) -> _Command:
     """Name a command; a notebook, which has no command line, gets a call."""
-    return _Part(f"{what}: gpuguide exercises {command}", f"<p>{what}: <code>{escape(call)}</code></p>")
+    return _Command(f"{what}: gpuguide exercises {command}", f"<p>{what}: <code>{escape(call)}</code></p>")

@@ -6,6 +6,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from gpuguide.errors import ArgumentError
@@ -219,6 +220,8 @@ class Array:
         return values if self.shape else values[0]
 
     def __getattr__(self, name: str) -> Any:
+        if log.thread is None and name in _COPIES:
+            return partial(_COPIES[name], self)
         own = self.name or "an array"
         if name in _METHODS:
             raise AttributeError(f"{own}.{name} is not known to the tracer")
@@ -226,6 +229,8 @@ class Array:
 
     def _whole(self, *_: Any) -> Any:
         own = self.name or "this"
+        if log.thread is None:
+            raise TypeError(f"{own} is an array, which has no arithmetic without NumPy: make it from a list")
         raise TypeError(f"{own} is an array here, and a kernel computes with single elements")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _whole
@@ -356,6 +361,32 @@ def _fill(view: Array, value: Any) -> None:
             view[index] = value[index[-value.ndim :]]
         else:
             view[index] = value
+
+
+def _copy(values: Array, dtype: Any = None) -> Array:
+    return array(values.values(), dtype or values.dtype.name, values.shape)
+
+
+def _copy_to_host(values: Array, out: Any = None, *_: Any, **__: Any) -> Any:
+    if out is None:
+        return _copy(values)
+    out[:] = values
+    return out
+
+
+def _copy_to_device(own: Array, values: Any, *_: Any) -> None:
+    own[:] = values
+
+
+#: Of hosts without NumPy, whose arrays are these ones: methods of NumPy's, Numba's and CuPy's.
+_COPIES: dict[str, Callable[..., Any]] = {
+    "copy": _copy,
+    "astype": _copy,
+    "copy_to_host": _copy_to_host,
+    "get": _copy_to_host,
+    "copy_to_device": _copy_to_device,
+    "set": _copy_to_device,
+}
 
 
 def c_steps(shape: Sequence[int]) -> tuple[int, ...]:

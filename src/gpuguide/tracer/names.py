@@ -14,7 +14,17 @@ from gpuguide.errors import UnsupportedError
 from gpuguide.tracer.memory import Array, KernelError, Memory, array, c_steps, empty, log
 from gpuguide.tracer.numbers import DTYPES, NARROW, Float32, dtype_of
 
-__all__ = ["CUDA", "WAITS", "Cuda", "Dim", "Wait", "kernel_builtins", "math_names", "numpy_names"]
+__all__ = [
+    "CUDA",
+    "WAITS",
+    "Cuda",
+    "Dim",
+    "Wait",
+    "kernel_builtins",
+    "math_names",
+    "numpy_names",
+    "numpy_or_none",
+]
 
 WARP_SIZE = 32
 _ALL_LANES = 0xFFFFFFFF
@@ -347,14 +357,21 @@ class NumpyNames(Names):
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__"):
-            try:
-                import numpy
-            except ImportError:
-                pass
-            else:
-                if hasattr(numpy, name):
-                    return getattr(numpy, name)
+            numpy = numpy_or_none()
+            if numpy is None and name in _WITHOUT_NUMPY:
+                return _WITHOUT_NUMPY[name]
+            if hasattr(numpy, name):
+                return getattr(numpy, name)
         return super().__getattr__(name)
+
+
+def numpy_or_none() -> Any:
+    """Return NumPy, if it is installed: a script may have imported its stand-in."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return None if isinstance(numpy, Names) else numpy
 
 
 def numpy_names(maths: Names) -> NumpyNames:
@@ -390,6 +407,21 @@ def _made(values: Any, dtype: Any = None) -> Array:
 def _full(shape: Any, value: Any, dtype: Any) -> Array:
     size = (shape,) if isinstance(shape, int) else tuple(shape)
     return array([value] * math.prod(size), dtype, size)
+
+
+def _arange(*limits: Any, dtype: Any = None) -> Array:
+    first, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1)[:3]
+    return _made([first + i * step for i in range(math.ceil((stop - first) / step))], dtype)
+
+
+#: What hosts make arrays with; where NumPy is installed, it does.
+_WITHOUT_NUMPY: dict[str, Callable[..., Any]] = {
+    "arange": _arange,
+    "full": lambda shape, value, dtype="float64": _full(shape, value, dtype),
+    "zeros_like": lambda x: _full(x.shape, 0, x.dtype.name),
+    "ones_like": lambda x: _full(x.shape, 1, x.dtype.name),
+    "empty_like": lambda x: empty(x.shape, x.dtype.name),
+}
 
 
 def _choice(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -100,15 +100,20 @@ class _Axis(NamedTuple):
         positions: dict[int, int] = {}
         last = -1
         for number in chosen:
-            place = bisect_left(self.all, number)
+            place = _place(self.all, number)
             if place > last + 1:
                 labels.append(GAP)
             positions[number] = len(labels)
             labels.append(self.label(number))
             last = place
-        if last < len(self.all) - 1:
+        if self.all and (not chosen or chosen[-1] != self.all[-1]):
             labels.append(GAP)
         return tuple(labels), positions
+
+
+def _place(numbers: Sequence[int], number: int) -> int:
+    """Return how many come before one. A range may be longer than a browser's Python can count."""
+    return number - numbers.start if isinstance(numbers, range) else bisect_left(numbers, number)
 
 
 def _composed(

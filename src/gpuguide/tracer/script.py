@@ -7,12 +7,13 @@ import linecache
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from gpuguide.errors import ArgumentError
+from gpuguide.tracer.names import numpy_or_none
 from gpuguide.tracer.report import Trace
 from gpuguide.tracer.standins import Configured, host_modules
 from gpuguide.tracer.trace import trace
@@ -20,7 +21,11 @@ from gpuguide.tracer.trace import trace
 __all__ = ["run_script"]
 
 
-def run_script(path: Path, arguments: Sequence[str] = ()) -> int:
+def _print(where: str, traced: Trace) -> None:
+    print(f"{where}{traced}\n")
+
+
+def run_script(path: Path, arguments: Sequence[str] = (), show: Callable[[str, Trace], None] = _print) -> int:
     """Run a script without a GPU, and show what is wrong with each launch; return how many have findings.
 
     Launches that look the same are shown once. What the script prints is printed.
@@ -29,7 +34,7 @@ def run_script(path: Path, arguments: Sequence[str] = ()) -> int:
         source = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ArgumentError(f"{path} cannot be read: {error.strerror}.") from None
-    report = _Report(path)
+    report = _Report(path, show)
     code = compile(source, str(path), "exec")
     linecache.checkcache(str(path))
     space = {"__name__": "__main__", "__file__": str(path), "__builtins__": builtins}
@@ -54,8 +59,8 @@ def _in_words(error: Exception) -> str:
 class _Report:
     """Shows traces as they come."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, show: Callable[[str, Trace], None]) -> None:
+        self._path, self._show = path, show
         self._seen: set[str] = set()
         self.n_launches = self.n_wrong = self._n_cut = 0
 
@@ -65,17 +70,16 @@ class _Report:
         self.n_launches += 1
         self.n_wrong += not traced.passed
         self._n_cut += bool(traced.run and traced.n_blocks < traced.run.grid.n_blocks)
-        text = self._text(traced)
-        if text not in self._seen:
+        where = self._where()
+        if (text := f"{where}{traced}") not in self._seen:
             self._seen.add(text)
-            print(text + "\n")
+            self._show(where, traced)
 
-    def _text(self, traced: Trace) -> str:
+    def _where(self) -> str:
         frame: Any = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != str(self._path):
             frame = frame.f_back
-        where = f"{self._path.name}, line {frame.f_lineno}: " if frame is not None else ""
-        return f"{where}{traced}"
+        return f"{self._path.name}, line {frame.f_lineno}: " if frame is not None else ""
 
     def cut_down(self) -> str:
         """Say that results are incomplete, if they are."""
@@ -98,7 +102,8 @@ class _Report:
 @contextmanager
 def _as_main(path: Path, arguments: Sequence[str], modules: dict[str, Any]) -> Iterator[None]:
     """Let the stand-ins be imported, and the script see its own arguments and folder."""
-    modules = {name: module for name, module in modules.items() if name != "numpy"}
+    if numpy_or_none() is not None:
+        modules = {name: module for name, module in modules.items() if name != "numpy"}
     roots = {name.partition(".")[0] for name in modules}
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in roots}
     argv, folders = sys.argv, list(sys.path)

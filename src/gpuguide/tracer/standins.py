@@ -11,7 +11,7 @@ from typing import Any
 
 from gpuguide.errors import UnsupportedError
 from gpuguide.tracer.memory import array, empty
-from gpuguide.tracer.names import CUDA, Names
+from gpuguide.tracer.names import CUDA, Names, numpy_or_none
 from gpuguide.tracer.numbers import DTYPES
 from gpuguide.tracer.source import NUMBA, Program
 
@@ -165,15 +165,6 @@ class Quiet:
 
     def __exit__(self, *_: object) -> None:
         """Leave the stream."""
-
-
-def numpy_or_none() -> Any:
-    """Return NumPy, if it is installed."""
-    try:
-        import numpy
-    except ImportError:
-        return None
-    return numpy
 
 
 def _on_device(values: Any) -> Any:

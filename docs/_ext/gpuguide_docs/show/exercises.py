@@ -87,22 +87,40 @@ def _page(exercise: Exercise, site: Site, solutions: bool) -> str:
     hints = [
         f"::::{{dropdown}} Hint {number}\n{hint}\n::::\n" for number, hint in enumerate(exercise.hints, 1)
     ]
-    solution = f"Once yours passes, compare it with {{ref}}`one right answer <{_label(exercise)}>`.\n"
     byline = f"{about_words(exercise)} · checked without a GPU · practises {lessons}"
     parts = [
         f"# Exercise: {exercise.title}\n",
         f":::{{container}} gg-byline\n{byline}\n:::\n",
         f"{exercise.statement}\n",
-        f"## Start from this\n\n{_code('python', exercise.start)}",
-        "## Check your answer\n\nOn the command line, in the file that the first command writes:\n",
+        f"## Start from this\n\n{_start(exercise)}",
+        f"## Check your answer\n\n{_where(exercise)} in the file that the first command writes:\n",
         _code("console", check_commands(exercise)),
         f"In a notebook:\n\n{_code('python', check_call(exercise))}",
         "{doc}`/practice/puzzles` says how to install the package and how to read what the check says.\n",
         "## Hints\n",
         *hints,
-        *([solution] if solutions else []),
+        *([_solution_fold(exercise)] if solutions else []),
     ]
     return "\n".join(parts)
+
+
+def _start(exercise: Exercise) -> str:
+    code = _code("python", exercise.start)
+    if not exercise.in_page:
+        return code
+    return f"::::{{editor}} check {exercise.name}\n{code}::::\n"
+
+
+def _where(exercise: Exercise) -> str:
+    """Say where to check an answer, and why there is no editor."""
+    if exercise.in_page:
+        return "On the command line,"
+    return "This exercise needs NumPy, so it is checked on your computer: on the command line,"
+
+
+def _solution_fold(exercise: Exercise) -> str:
+    code = _code("python", exercise.solution)
+    return f"::::{{dropdown}} Solution\n:class-container: gg-solution\n\n{code}::::\n"
 
 
 def _list(exercises: list[Exercise], site: Site, solutions: bool) -> Iterator[str]:

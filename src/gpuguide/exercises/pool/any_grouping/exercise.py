@@ -83,6 +83,7 @@ EXERCISE = HostExercise(
     tags=("reduction", "CuPy"),
     cases=cases,
     judge=judge,
+    in_page=True,
 )
 
 MISTAKES = (

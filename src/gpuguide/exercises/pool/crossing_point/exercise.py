@@ -50,6 +50,7 @@ EXERCISE = HostExercise(
     tags=("measuring", "crossover"),
     cases=cases,
     judge=judge,
+    in_page=True,
 )
 
 MISTAKES = (

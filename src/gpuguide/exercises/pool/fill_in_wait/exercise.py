@@ -42,6 +42,7 @@ EXERCISE = HostExercise(
     tags=("measuring", "synchronisation", "fill in"),
     cases=cases,
     judge=judge,
+    in_page=True,
 )
 
 MISTAKES = (

@@ -67,6 +67,7 @@ EXERCISE = HostExercise(
     tags=("grid", "block", "launch"),
     cases=cases,
     judge=judge,
+    in_page=True,
 )
 
 MISTAKES = (

@@ -89,6 +89,7 @@ EXERCISE = HostExercise(
     tags=("measuring", "synchronisation", "first call"),
     cases=cases,
     judge=judge,
+    in_page=True,
 )
 
 FRESH = "        operation.prepare()\n        gpu.synchronize()  # the preparation must be finished\n"
