@@ -13,6 +13,9 @@ STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study i
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
 # Fewer threads than at the study's own largest sizes, and still a whole tile with edges beside it.
 SIZES = {
+    "image.bright": (2491,),
+    "precision.many_sums": (0, 257, 4097),
+    "profiling.turns": (0, 6, 1320),
     "shared_memory.transpose": (0, 1, 67, 1023, 65 * 67),
     "stencil.step": (0, 1, 31 * 33, 35 * 37),
 }
