@@ -1,6 +1,7 @@
 """Drops files on *Your GPU and ours*, under a strict policy and from disk: a table, or a sentence."""
 
 import json
+import re
 import time
 
 import pytest
@@ -25,6 +26,21 @@ ROWS = """
 [...document.querySelectorAll(".gg-your-table tbody tr:has(td)")].map(
   row => [...row.children].map(cell => cell.textContent)
 )
+"""
+CHART = """
+(() => {
+  const svg = document.querySelector(".gg-your-chart svg");
+  const labels = [...svg.querySelectorAll("text[fill]")];
+  return {
+    role: svg.getAttribute("role"),
+    title: svg.querySelector("title").textContent,
+    lines: svg.querySelectorAll(".gg-line").length,
+    labels: labels.length,
+    dots: svg.querySelectorAll("circle").length,
+    right: Math.max(...labels.map(label => label.getBoundingClientRect().right)),
+    page: document.documentElement.scrollWidth,
+  };
+})()
 """
 
 
@@ -72,6 +88,23 @@ def test_a_run_stands_beside_the_guide(reader):
     )
     # In a row, the bar of the slowest is as wide as its cell.
     assert 0 < min(widths) < max(widths)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_run_of_a_laptop_lies_as_dots_over_the_lines_of_the_guide(reader, width):
+    run = recorded()
+    for cell in run["studies"]["increment"]["measurements"]:
+        factor = 1 if cell.get("clock") == "host" else 20
+        cell["samples_ns"] = [factor * sample for sample in cell.get("samples_ns", [])]
+    reader.look(width)
+    drop(reader, json.dumps(run))
+    shown = reader.run(CHART)
+    assert shown["role"] == "img"
+    assert re.search(r"on the GPU.* about \d+ times as long as the H200", shown["title"])
+    assert 0 < shown["lines"] <= min(6, shown["labels"])
+    assert shown["dots"] > 15
+    # Nothing is cut off, and a phone scrolls up and down only.
+    assert shown["right"] <= shown["page"] <= width
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,16 @@ def recording(gpu: str, study: Any) -> Any:
     )
 
 
-def site(*recordings: Any) -> Any:
+def site(*recordings: Any, script: str = "") -> Any:
     page = SimpleNamespace(name="adding", format="script", title="Add", docname="gallery/start/adding")
+    page.script = lambda layout: SimpleNamespace(read_text=lambda encoding: script)
     state = SimpleNamespace(shown=recordings[0] if recordings else None, others=recordings[1:])
-    return SimpleNamespace(pages=[page], state=lambda name, env: state)
+    return SimpleNamespace(pages=[page], state=lambda name, env: state, layout=None)
+
+
+def chart_of(script: str) -> Any:
+    pages = numbers_of(site(recording("NVIDIA H200", make()), script=script), None, "")["pages"]
+    return pages["adding"]["studies"]["add"]["chart"]
 
 
 def test_each_machine_has_its_time_of_each_cell_and_none_where_it_has_none() -> None:
@@ -44,3 +50,17 @@ def test_a_time_is_the_median_over_the_machine_starts() -> None:
 
 def test_a_page_that_is_out_of_date_has_no_numbers() -> None:
     assert numbers_of(site(), None, "") == {"pages": {}}
+
+
+def test_the_browser_draws_what_the_charts_of_the_page_draw() -> None:
+    times = chart_of('ax = gg.plot_time(\n    results, variants=["four", "one"]\n)\nplot_bars(r, ["other"])')
+    assert sorted(times["looks"]) == ["four", "one"]
+    assert "bytes" not in times
+    # Elsewhere what the others are measured against, and the fastest.
+    assert "numpy" in chart_of("ax = gg.plot_time(results)")["looks"]
+
+
+def test_rates_are_drawn_where_the_page_draws_rates() -> None:
+    assert chart_of('plot_rate(results, variants=["one"])')["bytes"] == {
+        f"one {size}": 8 * size for size in SIZES
+    }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from gpuguide.charts.style import PALETTE
+from gpuguide.charts.things import looks_of
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.units import format_quantity
 from gpuguide.run_table import machine_name
@@ -26,6 +30,9 @@ NUMBERS = "guide_numbers.js"
 """File of all times of the guide: a script, because a page that lies on a disk may load no data."""
 
 _SCRIPT = "your_run.js"
+# A chart of a page's own, and the variants that it names.
+_CHART = re.compile(r"plot_(time|rate|bars)\([\s#]*\w+(?:,[\s#]*(?:variants=)?\[([^\]]*)\])?")
+_MOST_LINES = 6
 _RATES = {
     "copy": "copy in GPU memory",
     "fp32": "FP32",
@@ -47,17 +54,23 @@ def numbers_of(site: Site, env: Any, base: str) -> dict[str, Any]:
         if not recordings or not recordings[0].studies:
             continue
         first = recordings[0]
+        charts = _CHART.findall(page.script(site.layout).read_text(encoding="utf-8"))
+        named = [(kind, re.findall(r"\w+", names)) for kind, names in charts]
         pages[page.name] = {
             "title": page.title,
             "address": f"{base}{page.docname}.html",
             "machines": [machine_name(each) for each in recordings],
             "topics": dict(first.key.topics),
-            "studies": {name: _study(name, study, recordings) for name, study in first.studies.items()},
+            "studies": {
+                name: _study(name, study, recordings, named) for name, study in first.studies.items()
+            },
         }
     return {"pages": pages}
 
 
-def _study(name: str, study: Results, recordings: list[Recording]) -> dict[str, Any]:
+def _study(
+    name: str, study: Results, recordings: list[Recording], charts: Sequence[tuple[str, list[str]]]
+) -> dict[str, Any]:
     words = {key: getattr(study, key) for key in ("title", "dtype", "size_name", "cache")}
     others = [each.studies.get(name) for each in recordings[1:]]
     cells = []
@@ -66,7 +79,35 @@ def _study(name: str, study: Results, recordings: list[Recording]) -> dict[str, 
             times = [_time(each, info.name, size) for each in (study, *others)]
             if times[0] is not None:
                 cells.append([info.name, info.clock, size, info.label or info.name, *times])
-    return {**words, "cells": cells}
+    return {**words, "cells": cells, "chart": _chart(study, charts)}
+
+
+def _chart(study: Results, charts: Sequence[tuple[str, list[str]]]) -> dict[str, Any]:
+    """Give what is drawn: the variants of the page's own charts, else the first and the fastest, and how."""
+    names = [info.name for info in study.variants]
+    own = [(kind, chosen) for kind, chosen in charts if chosen and set(chosen) <= set(names)]
+    fastest = sorted(names[1:], key=lambda name: _time(study, name, study.sizes[-1]) or math.inf)
+    chosen = [name for _, of_chart in own for name in of_chart] or [names[0], *fastest]
+    chosen = list(dict.fromkeys(chosen))[:_MOST_LINES]
+    looks = {
+        name: [f"light-dark({look.colour}, {PALETTE[look.colour]})", _dashes(look.dashes)]
+        for name, look in looks_of(study, chosen).items()
+    }
+    kinds = {kind for kind, _ in own}
+    if "rate" not in kinds or "time" in kinds:
+        return {"looks": looks}
+    moved = {
+        f"{name} {size}": round(rate.value * study.time(name, size).value)
+        for name in chosen
+        for size in study.sizes
+        if study.has(name, size) and (rate := study.rate(name, size))
+    }
+    return {"looks": looks, "bytes": moved}
+
+
+def _dashes(line: Any) -> str:
+    # Matplotlib's are in widths of the line.
+    return "" if line == "-" else " ".join(f"{2 * length:g}" for length in line[1])
 
 
 def _time(study: Results | None, variant: str, size: int) -> float | None:
