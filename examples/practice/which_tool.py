@@ -459,6 +459,6 @@ _ = thumbnail.bars(times, "time of one softmax")
 # Next
 # ----
 #
-# Next: :doc:`From a photo to a table: stay on the GPU </gallery/practice/image>`, a program of several steps.
+# Next: :doc:`From photo to table: stay on the GPU </gallery/practice/image>`, a program of several steps.
 # See also: :doc:`Fusion: one kernel, fewer bytes </gallery/fast_kernels/fusion>`, for ``cp.fuse`` and
 # ``ElementwiseKernel``, and :doc:`Share arrays between GPU libraries </gallery/concurrency/interop>`.
