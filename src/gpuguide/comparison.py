@@ -17,7 +17,7 @@ from gpuguide.recordings.recording import Recording, Run
 from gpuguide.results.records import Provenance
 from gpuguide.results.results import Results, sizes_left_out
 from gpuguide.results.starts import Quantity
-from gpuguide.results.tables import Column, Row, Table
+from gpuguide.results.tables import Column, Row, Table, fitted
 from gpuguide.results.units import format_quantity, format_size
 
 if TYPE_CHECKING:
@@ -31,20 +31,12 @@ _HERE = "this machine"
 _MOST_COLUMNS = 4
 _MOST_NAMED = 4
 _WIDTH = 110
-# Columns that a narrow terminal goes without, by the beginning of their keys, the least important first.
-_DISPENSABLE = {
-    "share, ": "the shares of the peak memory speed",
-    "cuda": "CUDA",
-    "n_cpus": "CPUs",
-    "cpu": "CPU",
-    "driver": "driver",
-}
+# Columns that a narrow terminal goes without after the shares, the least important first.
+_DISPENSABLE = ("cuda", "n_cpus", "cpu", "driver")
 # Where these differ, the times of two studies are those of different things.
 _SAME = {"title": "title", "dtype": "type", "cache": "cache", "size_name": "unit of sizes"}
 _VERSIONS = ("numpy", "numba", "numba-cuda", "numba-cuda-mlir", "cupy-cuda13x", "cupy-cuda12x")
-_SAME_NOTE = (
-    "(same): one time lies where another start of the other machine is expected, nine times out of ten."
-)
+_SAME_NOTE = "(same): one time lies where nine of ten further runs of the other machine are expected."
 
 
 @dataclass(frozen=True)
@@ -138,7 +130,7 @@ class StudyComparison:
         for side in times:
             if share := self.studies[side].share(variant, size):
                 shown[f"share, {side}"] = str(share)
-        return Row(format_size(size), self._labels[variant], shown, "", self._raw(size, variant))
+        return Row(format_size(size), self._labels[variant], shown)
 
     def _many(self, size: int, variant: str) -> Row:
         times = self.cells[size, variant]
@@ -150,12 +142,7 @@ class StudyComparison:
         shown = {key: f"{times[side]} ({side})" for key, side in chosen.items()}
         shown |= {side: str(times[side]) for side in self.recorded if side in times}
         shown["n"] = str(len(ordered))
-        return Row(format_size(size), self._labels[variant], shown, "", self._raw(size, variant))
-
-    def _raw(self, size: int, variant: str) -> dict[str, object]:
-        times = self.cells[size, variant]
-        values = {side: times[side].value if side in times else None for side in self.studies}
-        return {"size": size, "variant": variant, **values}
+        return Row(format_size(size), self._labels[variant], shown)
 
     def plot(self, size: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the times at one size, by default the largest that most machines have: a row a variant."""
@@ -228,13 +215,15 @@ class Comparison:
         keys = ("gpu", "driver", "cuda", "cpu", "n_cpus", "date")
         headings = ("GPU", "driver", "CUDA", "CPU", "CPUs", "measured on")
         columns = tuple(Column(key, heading) for key, heading in zip(keys, headings, strict=True))
-        # A class of thirty may have two kinds of machines.
-        alike: dict[tuple[tuple[str, str], ...], list[Side]] = {}
+        # A class of thirty may have two kinds of machines; of a few, each has a row.
+        many = len(self.sides) > _MOST_COLUMNS
+        alike: dict[object, list[Side]] = {}
         for side in self.sides:
-            alike.setdefault((("page", side.page or "-"), *_described(side).items()), []).append(side)
+            key = (side.page, *_described(side).values()) if many else side.name
+            alike.setdefault(key, []).append(side)
         rows = tuple(
-            Row(_listed(side.name for side in sides), dict(cells)["page"], dict(cells))
-            for cells, sides in alike.items()
+            Row(_listed(side.name for side in sides), sides[0].page or "-", _described(sides[0]))
+            for sides in alike.values()
         )
         return Table("What is compared", "name", "page", columns, rows)
 
@@ -505,10 +494,7 @@ def _other_code(sides: Sequence[Side]) -> Iterator[str]:
 
 
 def _other_versions(sides: Sequence[Side]) -> Iterator[str]:
-    known = {side.name: side.provenance for side in sides if side.provenance}
-    for name, words in (("driver", "Driver"), ("cuda", "CUDA")):
-        yield from _grouped(words, {side: getattr(each, name) or "none" for side, each in known.items()})
-    versions = {side: dict(each.versions) for side, each in known.items()}
+    versions = {side.name: dict(side.provenance.versions) for side in sides if side.provenance}
     for name in _VERSIONS:
         if any(name in each for each in versions.values()):
             yield from _grouped(name, {side: each.get(name, "none") for side, each in versions.items()})
@@ -555,16 +541,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(table: Table, width: int) -> str:
-    plain, notes = replace(table, notes=()), list(table.notes)
-    left_out = []
-    for prefix, words in _DISPENSABLE.items():
-        columns = tuple(column for column in plain.columns if not column.key.startswith(prefix))
-        if len(columns) < len(plain.columns) and max(map(len, plain.text().splitlines())) > width:
-            plain = replace(plain, columns=columns)
-            left_out.append(words)
-    if left_out:
-        notes.append(f"Left out, because this terminal is narrow: {', '.join(left_out)}.")
-    return "\n".join((plain.text(), *_wrapped(notes, width)))
+    shares = [column.key for column in table.columns if column.key.startswith("share, ")]
+    plain, left_out = fitted(replace(table, notes=()), width, (*reversed(shares), *_DISPENSABLE))
+    return "\n".join((plain.text(), *_wrapped((*table.notes, *left_out), width)))
 
 
 def _wrapped(notes: Iterable[str], width: int) -> list[str]:

@@ -77,7 +77,7 @@ class OwnRunner(Runner):
                 size = left[0]
                 limit = self.seconds - (self.now() - begin) if self._gate_s else self.most_seconds
                 if self._expected_s(size) > limit:
-                    self._leave_out(size, f"a quick run of a page takes {QUICK_S:g} s")
+                    self._leave_out(size, f"no time was left in the {QUICK_S:g} s of a quick run")
                 else:
                     before = self._gate_seconds()
                     self._size(size, cells_left=len(left) * n)
