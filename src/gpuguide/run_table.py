@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from gpuguide.errors import GpuGuideError
-from gpuguide.recordings.recording import Recording
+from gpuguide.recordings.recording import Recording, machine_name
 from gpuguide.results.claims import Verdict
 from gpuguide.results.findings import Finding, judge
 from gpuguide.results.results import Results, sizes_left_out
@@ -17,21 +17,10 @@ from gpuguide.results.starts import Quantity
 from gpuguide.results.tables import Column, Row, Table, fitted
 from gpuguide.results.units import format_quantity, format_size
 
-__all__ = ["findings_here", "left_out_words", "machine_name", "recorded_on", "run_table"]
+__all__ = ["findings_here", "left_out_words", "recorded_on", "run_table"]
 
 # Keys of the columns that a narrow terminal goes without, the least important first.
 _DISPENSABLE = ("method", "n", "spread", "work", "flop_rate", "threads", "launch", "rate", "region")
-
-
-def machine_name(recording: Recording) -> str:
-    """Name a machine as everybody does: "NVIDIA H100 80GB HBM3" is H100; without a GPU, by its CPU."""
-    gpu = recording.provenance.gpu
-    if gpu in ("", "none"):
-        return recording.provenance.cpu.partition(" (")[0] or recording.machine
-    # As the folders of machines are called: nvidia-h200-x2.
-    several = re.search(r"-x(\d+)$", recording.machine)
-    name = re.sub(r"NVIDIA | \d+GB.*", "", gpu)
-    return f"{several[1]} {name}" if several else name
 
 
 def run_table(results: Results, recordings: Sequence[Recording], width: int) -> str:
@@ -76,8 +65,8 @@ def recorded_on(recordings: Sequence[Recording]) -> str:
         for each in recordings
     )
     return (
-        f"Beside your times are the guide's: {described}. 'share' is of that machine's own peak memory speed, "
-        f"'here/{machine_name(recordings[0])}' your time divided by the guide's."
+        f"Beside your times are the guide's: {described}. 'share' is of that machine's own peak memory "
+        f"speed, 'here/{machine_name(recordings[0])}' your time divided by the guide's."
     )
 
 
