@@ -298,9 +298,9 @@ def compare(*what: Results | Run | Side | str | Path) -> Comparison:
     # Files and results first, because they say which studies of a recorded machine are wanted.
     own = {id(each): _own(each) for each in what if not (isinstance(each, str) and each in names)}
     wanted = next(iter(own.values()))
-    sides = [own[id(each)] if id(each) in own else _recorded(str(each), wanted) for each in what]
+    sides = [own[id(each)] if id(each) in own else _named(str(each), wanted) for each in what]
     if len(sides) == 1:
-        sides += [_recorded(name, wanted) for name in store.machines() if _has(name, wanted)]
+        sides += [side for name in store.machines() if (side := _recorded(name, wanted))]
     if len(sides) == 1:
         of_page = f" of the page {wanted.page!r}" if wanted.page else ""
         raise ArgumentError(
@@ -332,11 +332,8 @@ def _own(thing: Results | Run | Side | str | Path) -> Side:
     )
 
 
-def _recorded(machine: str, wanted: Side) -> Side:
-    """Take from a recorded machine the studies that another side has."""
-    known = store.machines()
-    if machine not in known:
-        raise unknown("machine", machine, known)
+def _recorded(machine: str, wanted: Side) -> Side | None:
+    """Take from a recorded machine the page with the studies that another side has."""
     for page in _pages(machine, wanted):
         recording = store.load(page, machine)
         # Of the same page, another version's study is worth the sentence that says how it differs.
@@ -345,6 +342,15 @@ def _recorded(machine: str, wanted: Side) -> Side:
             for name, study in wanted.studies.items()
         ):
             return Side(machine, recording.studies, recording, recorded=True)
+    return None
+
+
+def _named(machine: str, wanted: Side) -> Side:
+    known = store.machines()
+    if machine not in known:
+        raise unknown("machine", machine, known)
+    if side := _recorded(machine, wanted):
+        return side
     raise ArgumentError(
         f"compare: {machine!r} has no recording of {_listed(map(repr, wanted.studies))}. Its pages: "
         f"{', '.join(store.pages(machine))}."
@@ -357,13 +363,6 @@ def _pages(machine: str, wanted: Side) -> Sequence[str]:
         return [page for page in pages if page == wanted.page]
     # Results alone do not say of which page they are. A page is often called like its study.
     return sorted(pages, key=lambda page: page not in wanted.studies)
-
-
-def _has(machine: str, wanted: Side) -> bool:
-    try:
-        return bool(_recorded(machine, wanted))
-    except ArgumentError:
-        return False
 
 
 def _with_names(sides: Iterable[Side]) -> tuple[Side, ...]:

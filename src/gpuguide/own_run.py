@@ -133,7 +133,7 @@ class OwnRunner(Runner):
         return min(CPU_LIMIT_S, _MOST_SHARE * self.seconds / _CALLS)
 
     def _why_too_slow(self, variant: Variant, size: int) -> str:
-        """Leave a slow variant out of a quick run: else a loop in Python would cost the others their sizes."""
+        """Leave a slow variant out of a quick run, in which it would cost the others their sizes."""
         before, took_s = self._took_s.get(variant.name, (size, 0.0))
         if self._call_limit_s < took_s * size / before <= CPU_LIMIT_S:
             return f"too slow for the {QUICK_S:g} s of a quick run"
