@@ -113,7 +113,7 @@ class StudyComparison:
             columns += [Column("n", "machines", numeric=True), *_numeric(self.recorded)]
         else:
             columns = [*_numeric(sides), *_numeric(f"{sides[0]} / {other}" for other in sides[1:])]
-            columns += _numeric(f"share, {side}" for side in sides)
+            columns += _numeric(f"share on {side}" for side in sides)
         notes = self.notes
         if any("(same)" in text for row in rows for text in row.cells.values()):
             notes = (_SAME_NOTE, *notes)
@@ -129,7 +129,7 @@ class StudyComparison:
                 shown[f"{base} / {other}"] = _ratio(times[base], times[other])
         for side in times:
             if share := self.studies[side].share(variant, size):
-                shown[f"share, {side}"] = str(share)
+                shown[f"share on {side}"] = str(share)
         return Row(format_size(size), self._labels[variant], shown)
 
     def _many(self, size: int, variant: str) -> Row:
@@ -458,27 +458,18 @@ def _differences(studies: Mapping[str, Results]) -> Iterator[str]:
 def _not_measured(study: Results, others: Sequence[Results]) -> Iterator[str]:
     """Name what others measured and a study did not, variants that lack the same sizes together."""
     left_out = dict(sizes_left_out(study))
-    lacks: dict[str, dict[str, list[int]]] = {}
+    lacks: dict[tuple[str, str], set[int]] = {}
     for info, size in product(study.variants, study.sizes):
         # What nobody measured is no difference.
-        if _measured(study, info.name, size) or not any(_measured(each, info.name, size) for each in others):
-            continue
-        # Of a size that was left out, the variants need not be named.
-        name = "" if size in left_out else info.name
-        sizes = lacks.setdefault(study.measurement(info.name, size).reason, {}).setdefault(name, [])
-        sizes += [size] if size not in sizes else []
-    for reason, by_name in lacks.items():
-        alike: dict[str, list[str]] = {}
-        for name, sizes in by_name.items():
-            at = ", ".join(map(format_size, sorted(sizes)))
-            if not name:
-                alike[f"{at} {study.size_name}"] = []
-                continue
-            # Nor the sizes of a variant that was measured at none, for one reason.
-            n_reasons = sum(name in each for each in lacks.values())
-            nowhere = n_reasons == 1 and not any(_measured(study, name, size) for size in study.sizes)
-            alike.setdefault("" if nowhere else f" at {at}", []).append(repr(name))
-        yield f"{'; '.join(', '.join(names) + at for at, names in alike.items())}: {reason}"
+        if not _measured(study, info.name, size) and any(_measured(each, info.name, size) for each in others):
+            # Of a size that was left out, the variants need not be named.
+            name = "" if size in left_out else repr(info.name)
+            lacks.setdefault((study.measurement(info.name, size).reason, name), set()).add(size)
+    places: dict[tuple[str, str], list[str]] = {}
+    for (reason, name), sizes in lacks.items():
+        places.setdefault((reason, ", ".join(map(format_size, sorted(sizes)))), []).append(name)
+    for (reason, at), names in places.items():
+        yield f"{', '.join(names)} at {at}: {reason}" if all(names) else f"{at} {study.size_name}: {reason}"
 
 
 def _other_code(sides: Sequence[Side]) -> Iterator[str]:
@@ -540,7 +531,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(table: Table, width: int) -> str:
-    shares = [column.key for column in table.columns if column.key.startswith("share, ")]
+    shares = [column.key for column in table.columns if column.key.startswith("share on ")]
     plain, left_out = fitted(replace(table, notes=()), width, (*reversed(shares), *_DISPENSABLE))
     return "\n".join((plain.text(), *_wrapped((*table.notes, *left_out), width)))
 
