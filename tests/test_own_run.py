@@ -33,14 +33,14 @@ def inputs(n, dtype, rng, exact):
 class Lab:
     """A study on a fake machine; the GPU, if there is one, lets only so many elements through."""
 
-    def __init__(self, gpu=True, gpu_elements=2**40, stop_at=None):
+    def __init__(self, gpu=True, gpu_elements=2**40, stop_at=None, cpu_factor=1):
         host = FakeHost()
         fake = FakeGpu(host) if gpu else None
 
         def on_cpu(x, out):
             if x.size == stop_at:
                 raise KeyboardInterrupt
-            host.advance(1000 + x.size // 4)
+            host.advance(1000 + cpu_factor * x.size // 4)
             np.add(x, 1, out=out)
 
         def on_gpu(x, out):
@@ -124,6 +124,14 @@ def test_a_quick_run_takes_sizes_that_fit_its_seconds(sizes, expected):
     assert measured(results) == expected
     assert results.quick
     assert "quick run" in results.measurement("cpu", sizes[-1]).reason
+
+
+def test_a_slow_variant_costs_the_others_no_size_of_a_quick_run():
+    """A loop in Python, at a million elements."""
+    results = Lab(cpu_factor=100).run(quick=True, seconds=1.4, now=lambda: 0.0)
+    assert measured(results) == list(SIZES[:-1])
+    assert measured(results, "gpu") == list(SIZES)
+    assert "too slow" in results.measurement("cpu", SIZES[-1]).reason
 
 
 def test_a_run_is_written_as_a_recording_s_and_read_back(tmp_path: Path):

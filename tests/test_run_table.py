@@ -57,7 +57,7 @@ def test_without_a_time_of_the_guide_s_there_is_no_column(sizes: tuple[int, ...]
 
 def test_the_guide_s_machines_are_described() -> None:
     text = recorded_on([recorded(), recorded(machine="nvidia-h200-x2")])
-    assert "2 H200: medians over 3 machine starts, latest on 2026-11-23, with 16 virtual CPUs" in text
+    assert "2 H200, the median of 3 runs, the latest on 2026-11-23, with 16 virtual CPUs" in text
 
 
 def test_sizes_without_any_time_are_a_sentence_and_no_rows() -> None:

@@ -459,7 +459,7 @@ def _plot(path: Path, page: str, results: Results) -> None:
     from gpuguide.charts.lines import plot_time
     from gpuguide.charts.style import save_svg, style
     from gpuguide.recordings import store
-    from gpuguide.run_table import machine_name
+    from gpuguide.recordings.recording import machine_name
 
     shown = {"this machine": results} if any(cell.n for cell in results.measurements) else {}
     for machine in store.machines():

@@ -17,7 +17,7 @@ from gpuguide.recordings.recording import Recording, Run
 from gpuguide.results.records import Provenance
 from gpuguide.results.results import Results, sizes_left_out
 from gpuguide.results.starts import Quantity
-from gpuguide.results.tables import Column, Row, Table
+from gpuguide.results.tables import Column, Row, Table, fitted
 from gpuguide.results.units import format_quantity, format_size
 
 if TYPE_CHECKING:
@@ -31,20 +31,12 @@ _HERE = "this machine"
 _MOST_COLUMNS = 4
 _MOST_NAMED = 4
 _WIDTH = 110
-# Columns that a narrow terminal goes without, by the beginning of their keys, the least important first.
-_DISPENSABLE = {
-    "share, ": "the shares of the peak memory speed",
-    "cuda": "CUDA",
-    "n_cpus": "CPUs",
-    "cpu": "CPU",
-    "driver": "driver",
-}
+# Columns that a narrow terminal goes without after the shares, the least important first.
+_DISPENSABLE = ("cuda", "n_cpus", "cpu", "driver")
 # Where these differ, the times of two studies are those of different things.
 _SAME = {"title": "title", "dtype": "type", "cache": "cache", "size_name": "unit of sizes"}
 _VERSIONS = ("numpy", "numba", "numba-cuda", "numba-cuda-mlir", "cupy-cuda13x", "cupy-cuda12x")
-_SAME_NOTE = (
-    "(same): one time lies where another start of the other machine is expected, nine times out of ten."
-)
+_SAME_NOTE = "(same): one time lies where nine of ten further runs of the other machine are expected."
 
 
 @dataclass(frozen=True)
@@ -121,7 +113,7 @@ class StudyComparison:
             columns += [Column("n", "machines", numeric=True), *_numeric(self.recorded)]
         else:
             columns = [*_numeric(sides), *_numeric(f"{sides[0]} / {other}" for other in sides[1:])]
-            columns += _numeric(f"share, {side}" for side in sides)
+            columns += _numeric(f"share on {side}" for side in sides)
         notes = self.notes
         if any("(same)" in text for row in rows for text in row.cells.values()):
             notes = (_SAME_NOTE, *notes)
@@ -137,8 +129,8 @@ class StudyComparison:
                 shown[f"{base} / {other}"] = _ratio(times[base], times[other])
         for side in times:
             if share := self.studies[side].share(variant, size):
-                shown[f"share, {side}"] = str(share)
-        return Row(format_size(size), self._labels[variant], shown, "", self._raw(size, variant))
+                shown[f"share on {side}"] = str(share)
+        return Row(format_size(size), self._labels[variant], shown)
 
     def _many(self, size: int, variant: str) -> Row:
         times = self.cells[size, variant]
@@ -150,12 +142,7 @@ class StudyComparison:
         shown = {key: f"{times[side]} ({side})" for key, side in chosen.items()}
         shown |= {side: str(times[side]) for side in self.recorded if side in times}
         shown["n"] = str(len(ordered))
-        return Row(format_size(size), self._labels[variant], shown, "", self._raw(size, variant))
-
-    def _raw(self, size: int, variant: str) -> dict[str, object]:
-        times = self.cells[size, variant]
-        values = {side: times[side].value if side in times else None for side in self.studies}
-        return {"size": size, "variant": variant, **values}
+        return Row(format_size(size), self._labels[variant], shown)
 
     def plot(self, size: int | None = None, ax: Axes | None = None) -> Axes:
         """Draw the times at one size, by default the largest that most machines have: a row a variant."""
@@ -228,13 +215,15 @@ class Comparison:
         keys = ("gpu", "driver", "cuda", "cpu", "n_cpus", "date")
         headings = ("GPU", "driver", "CUDA", "CPU", "CPUs", "measured on")
         columns = tuple(Column(key, heading) for key, heading in zip(keys, headings, strict=True))
-        # A class of thirty may have two kinds of machines.
-        alike: dict[tuple[tuple[str, str], ...], list[Side]] = {}
+        # A class of thirty may have two kinds of machines; of a few, each has a row.
+        many = len(self.sides) > _MOST_COLUMNS
+        alike: dict[object, list[Side]] = {}
         for side in self.sides:
-            alike.setdefault((("page", side.page or "-"), *_described(side).items()), []).append(side)
+            key = (side.page, *_described(side).values()) if many else side.name
+            alike.setdefault(key, []).append(side)
         rows = tuple(
-            Row(_listed(side.name for side in sides), dict(cells)["page"], dict(cells))
-            for cells, sides in alike.items()
+            Row(_listed(side.name for side in sides), sides[0].page or "-", _described(sides[0]))
+            for sides in alike.values()
         )
         return Table("What is compared", "name", "page", columns, rows)
 
@@ -309,9 +298,9 @@ def compare(*what: Results | Run | Side | str | Path) -> Comparison:
     # Files and results first, because they say which studies of a recorded machine are wanted.
     own = {id(each): _own(each) for each in what if not (isinstance(each, str) and each in names)}
     wanted = next(iter(own.values()))
-    sides = [own[id(each)] if id(each) in own else _recorded(str(each), wanted) for each in what]
+    sides = [own[id(each)] if id(each) in own else _named(str(each), wanted) for each in what]
     if len(sides) == 1:
-        sides += [_recorded(name, wanted) for name in store.machines() if _has(name, wanted)]
+        sides += [side for name in store.machines() if (side := _recorded(name, wanted))]
     if len(sides) == 1:
         of_page = f" of the page {wanted.page!r}" if wanted.page else ""
         raise ArgumentError(
@@ -343,11 +332,8 @@ def _own(thing: Results | Run | Side | str | Path) -> Side:
     )
 
 
-def _recorded(machine: str, wanted: Side) -> Side:
-    """Take from a recorded machine the studies that another side has."""
-    known = store.machines()
-    if machine not in known:
-        raise unknown("machine", machine, known)
+def _recorded(machine: str, wanted: Side) -> Side | None:
+    """Take from a recorded machine the page with the studies that another side has."""
     for page in _pages(machine, wanted):
         recording = store.load(page, machine)
         # Of the same page, another version's study is worth the sentence that says how it differs.
@@ -356,6 +342,15 @@ def _recorded(machine: str, wanted: Side) -> Side:
             for name, study in wanted.studies.items()
         ):
             return Side(machine, recording.studies, recording, recorded=True)
+    return None
+
+
+def _named(machine: str, wanted: Side) -> Side:
+    known = store.machines()
+    if machine not in known:
+        raise unknown("machine", machine, known)
+    if side := _recorded(machine, wanted):
+        return side
     raise ArgumentError(
         f"compare: {machine!r} has no recording of {_listed(map(repr, wanted.studies))}. Its pages: "
         f"{', '.join(store.pages(machine))}."
@@ -368,13 +363,6 @@ def _pages(machine: str, wanted: Side) -> Sequence[str]:
         return [page for page in pages if page == wanted.page]
     # Results alone do not say of which page they are. A page is often called like its study.
     return sorted(pages, key=lambda page: page not in wanted.studies)
-
-
-def _has(machine: str, wanted: Side) -> bool:
-    try:
-        return bool(_recorded(machine, wanted))
-    except ArgumentError:
-        return False
 
 
 def _with_names(sides: Iterable[Side]) -> tuple[Side, ...]:
@@ -470,27 +458,18 @@ def _differences(studies: Mapping[str, Results]) -> Iterator[str]:
 def _not_measured(study: Results, others: Sequence[Results]) -> Iterator[str]:
     """Name what others measured and a study did not, variants that lack the same sizes together."""
     left_out = dict(sizes_left_out(study))
-    lacks: dict[str, dict[str, list[int]]] = {}
+    lacks: dict[tuple[str, str], set[int]] = {}
     for info, size in product(study.variants, study.sizes):
         # What nobody measured is no difference.
-        if _measured(study, info.name, size) or not any(_measured(each, info.name, size) for each in others):
-            continue
-        # Of a size that was left out, the variants need not be named.
-        name = "" if size in left_out else info.name
-        sizes = lacks.setdefault(study.measurement(info.name, size).reason, {}).setdefault(name, [])
-        sizes += [size] if size not in sizes else []
-    for reason, by_name in lacks.items():
-        alike: dict[str, list[str]] = {}
-        for name, sizes in by_name.items():
-            at = ", ".join(map(format_size, sorted(sizes)))
-            if not name:
-                alike[f"{at} {study.size_name}"] = []
-                continue
-            # Nor the sizes of a variant that was measured at none, for one reason.
-            n_reasons = sum(name in each for each in lacks.values())
-            nowhere = n_reasons == 1 and not any(_measured(study, name, size) for size in study.sizes)
-            alike.setdefault("" if nowhere else f" at {at}", []).append(repr(name))
-        yield f"{'; '.join(', '.join(names) + at for at, names in alike.items())}: {reason}"
+        if not _measured(study, info.name, size) and any(_measured(each, info.name, size) for each in others):
+            # Of a size that was left out, the variants need not be named.
+            name = "" if size in left_out else repr(info.name)
+            lacks.setdefault((study.measurement(info.name, size).reason, name), set()).add(size)
+    places: dict[tuple[str, str], list[str]] = {}
+    for (reason, name), sizes in lacks.items():
+        places.setdefault((reason, ", ".join(map(format_size, sorted(sizes)))), []).append(name)
+    for (reason, at), names in places.items():
+        yield f"{', '.join(names)} at {at}: {reason}" if all(names) else f"{at} {study.size_name}: {reason}"
 
 
 def _other_code(sides: Sequence[Side]) -> Iterator[str]:
@@ -505,10 +484,7 @@ def _other_code(sides: Sequence[Side]) -> Iterator[str]:
 
 
 def _other_versions(sides: Sequence[Side]) -> Iterator[str]:
-    known = {side.name: side.provenance for side in sides if side.provenance}
-    for name, words in (("driver", "Driver"), ("cuda", "CUDA")):
-        yield from _grouped(words, {side: getattr(each, name) or "none" for side, each in known.items()})
-    versions = {side: dict(each.versions) for side, each in known.items()}
+    versions = {side.name: dict(side.provenance.versions) for side in sides if side.provenance}
     for name in _VERSIONS:
         if any(name in each for each in versions.values()):
             yield from _grouped(name, {side: each.get(name, "none") for side, each in versions.items()})
@@ -555,16 +531,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _text(table: Table, width: int) -> str:
-    plain, notes = replace(table, notes=()), list(table.notes)
-    left_out = []
-    for prefix, words in _DISPENSABLE.items():
-        columns = tuple(column for column in plain.columns if not column.key.startswith(prefix))
-        if len(columns) < len(plain.columns) and max(map(len, plain.text().splitlines())) > width:
-            plain = replace(plain, columns=columns)
-            left_out.append(words)
-    if left_out:
-        notes.append(f"Left out, because this terminal is narrow: {', '.join(left_out)}.")
-    return "\n".join((plain.text(), *_wrapped(notes, width)))
+    shares = [column.key for column in table.columns if column.key.startswith("share on ")]
+    plain, left_out = fitted(replace(table, notes=()), width, (*reversed(shares), *_DISPENSABLE))
+    return "\n".join((plain.text(), *_wrapped((*table.notes, *left_out), width)))
 
 
 def _wrapped(notes: Iterable[str], width: int) -> list[str]:

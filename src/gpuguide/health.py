@@ -8,7 +8,7 @@ import platform
 import re
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -21,14 +21,11 @@ from gpuguide.measure import ceilings
 from gpuguide.measure.clocks import GpuClock, HostClock
 from gpuguide.measure.session import Machine, Session, entered
 from gpuguide.recordings import store
-from gpuguide.recordings.recording import Recording
+from gpuguide.recordings.recording import Recording, machine_name
 from gpuguide.results.tables import Column, Row, Table
 from gpuguide.results.units import format_quantity
 
-__all__ = ["THINGS", "Finding", "Health", "Recorded", "State", "Thing", "check", "recorded_machines"]
-
-LIMIT_S = 150
-"""After so many seconds no further step begins, so that all ends within three minutes."""
+__all__ = ["THINGS", "Finding", "Health", "State", "Thing", "check", "recorded_machines"]
 
 _COPIED = 2**28
 _LOAD_S = 0.6
@@ -50,6 +47,15 @@ class Thing:
     least_share: float | None = None
     least: float | None = None
     most: float | None = None
+
+    @property
+    def title(self) -> str:
+        """Both names, as a sentence begins."""
+        return f"{self.group[0].upper()}{self.group[1:]}, {self.label}"
+
+    def words(self, values: Mapping[str, float]) -> str:
+        """Write its value of one machine; empty where there is none."""
+        return format_quantity(values[self.name], self.unit) if self.name in values else ""
 
 
 # A share that healthy GPUs of all kinds reach; those without a peak are far from what any healthy host does.
@@ -92,14 +98,6 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What the guide recorded of the same things on one of its machines."""
-
-    gpu: str
-    values: dict[str, float]
-
-
-@dataclass(frozen=True)
 class Health:
     """What was measured of this GPU, and how it stood."""
 
@@ -107,7 +105,7 @@ class Health:
     values: dict[str, float]
     state: State
     missing: dict[str, str] = field(default_factory=dict)
-    recorded: tuple[Recorded, ...] = ()
+    recorded: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @cached_property
     def peaks(self) -> dict[str, float]:
@@ -127,7 +125,7 @@ class Health:
     def table(self) -> Table:
         """Return the rates beside their peaks, and those of the guide's machines."""
         columns = [Column("here", "here", numeric=True), Column("share", "of its peak", numeric=True)]
-        columns += [Column(each.gpu, each.gpu, numeric=True) for each in self.recorded]
+        columns += [Column(name, name, numeric=True) for name in self.recorded]
         rows = [Row(thing.group, thing.label, self._cells(thing), self._lack(thing)) for thing in THINGS]
         link = "" if self.gpu.pcie == "unknown" else f", PCIe {self.gpu.pcie}"
         caption = f"{self.gpu.name}, driver {self.gpu.driver}{link}"
@@ -136,13 +134,12 @@ class Health:
     def text(self, width: int) -> str:
         """Write the table, the verdict and a sentence for each finding."""
         n = sum(finding.status == "off" for finding in self.findings)
-        verdict = "Healthy: nothing is off." if self.is_healthy else f"{n} {'is' if n == 1 else 'are'} off:"
+        verdict = f"{n} thing{'s are' if n > 1 else ' is'} off:" if n else "Healthy: nothing is off."
         # What is off first.
         ordered = sorted(self.findings, key=lambda finding: finding.status != "off")
-        lines = [
-            textwrap.fill(f"- {each.status}: {each.words}", width, subsequent_indent="  ") for each in ordered
-        ]
-        return "\n".join((self.table().text(), "", verdict, *lines))
+        lines = [f"- {'note: ' * (each.status == 'note')}{each.words}" for each in ordered]
+        filled = (textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+        return "\n".join((self.table().text(), "", verdict, *filled))
 
     def as_json(self) -> str:
         """Write everything for a report or a script."""
@@ -151,9 +148,8 @@ class Health:
         return json.dumps({**parts, "findings": [asdict(each) for each in self.findings]}, indent=1)
 
     def _cells(self, thing: Thing) -> dict[str, str]:
-        cells = {each.gpu: _beside(thing, each) for each in self.recorded}
-        if thing.name in self.values:
-            cells["here"] = format_quantity(self.values[thing.name], thing.unit)
+        cells = {name: thing.words(values) for name, values in self.recorded.items()}
+        cells["here"] = thing.words(self.values)
         if share := self.share(thing.name):
             cells["share"] = format_quantity(min(share, 1.0), "share")
         return cells
@@ -168,21 +164,17 @@ class Health:
 
 
 def check(machine: Machine | None = None, *, say: Callable[[str], None] = lambda words: None) -> Health:
-    """Measure this GPU in at most three minutes; `say` is told what is being done."""
+    """Measure this GPU, which takes seconds; `say` is told what is being done."""
     session = Session(given_machine=machine)
     with entered(session):
         gpu, info = session.gpu()
         host = session.machine.host
         say("what else runs on it")
         before = _before()
-        begin = host.now_ns()
         values: dict[str, float] = {}
         missing: dict[str, str] = {}
         load, link = ClockReading(), None
         for words, names, step in _steps(session, gpu, info):
-            if host.now_ns() - begin > LIMIT_S * 10**9:
-                missing |= dict.fromkeys(names, "no time was left")
-                continue
             say(words)
             try:
                 values |= step()
@@ -199,19 +191,21 @@ def check(machine: Machine | None = None, *, say: Callable[[str], None] = lambda
     return Health(info, values, state, missing, recorded_machines())
 
 
-def recorded_machines() -> tuple[Recorded, ...]:
-    """Return what the guide recorded, one machine for each kind of GPU."""
-    machines: dict[str, Recorded] = {}
+def recorded_machines() -> dict[str, dict[str, float]]:
+    """Return what the guide recorded of the same things, one machine for each kind of GPU."""
+    machines: dict[str, dict[str, float]] = {}
+    kinds = set()
     for name in store.machines():
         # The page on transfers has copies of pageable memory as well.
         recordings = (store.load_or_none(page, name) for page in ("transfers", *store.pages(name)))
         with_ceilings = next((each for each in recordings if each and each.ceilings), None)
-        if with_ceilings is not None:
-            machines.setdefault(with_ceilings.provenance.gpu, _as_recorded(with_ceilings))
-    return tuple(machines.values())
+        if with_ceilings is not None and with_ceilings.provenance.gpu not in kinds:
+            kinds.add(with_ceilings.provenance.gpu)
+            machines[machine_name(with_ceilings)] = _values(with_ceilings)
+    return machines
 
 
-def _as_recorded(recording: Recording) -> Recorded:
+def _values(recording: Recording) -> dict[str, float]:
     assert recording.ceilings is not None
     known = {thing.name for thing in THINGS}
     values = {item.mix: item.value for item in recording.ceilings.items if item.mix in known}
@@ -220,7 +214,7 @@ def _as_recorded(recording: Recording) -> Recorded:
             results = recording.studies[study]
             if rate := results.rate(variant, _COPIED):
                 values[name] = rate.value
-    return Recorded(recording.provenance.gpu, values)
+    return values
 
 
 _PAGEABLE = (("h2d_pageable", "to_device", "pageable"), ("d2h_pageable", "to_host", "into_pageable"))
@@ -328,14 +322,15 @@ def _nvml() -> tuple[Any, Any]:
 
 def _findings(health: Health) -> Iterator[Finding]:
     gpu, state = health.gpu, health.state
+    # First what may explain the rates.
+    yield from _of_surroundings(gpu, state)
     for thing in THINGS:
         if thing.name in health.missing:
-            words = f"{_title(thing)} was not measured: {health.missing[thing.name]}."
-            yield Finding("off", thing.name, words)
+            yield Finding("off", thing.name, f"{thing.title}: not measured ({health.missing[thing.name]}).")
         elif off := _off(health, thing):
-            yield Finding("off", thing.name, f"{off}{_recorded_words(health, thing)} {_cause(health, thing)}")
+            words = (off, _recorded_words(health, thing), _cause(health, thing))
+            yield Finding("off", thing.name, " ".join(filter(None, words)))
     yield from _of_clocks(gpu, state)
-    yield from _of_surroundings(gpu, state)
 
 
 def _of_clocks(gpu: DeviceInfo, state: State) -> Iterator[Finding]:
@@ -359,7 +354,8 @@ def _of_clocks(gpu: DeviceInfo, state: State) -> Iterator[Finding]:
 
 def _of_surroundings(gpu: DeviceInfo, state: State) -> Iterator[Finding]:
     if state.busy is not None and state.busy >= _BUSY:
-        words = f"Another process kept the GPU busy, {state.busy:.0%} of the time, before this began."
+        busy = format_quantity(state.busy, "share")
+        words = f"Another process kept the GPU busy {busy} of the time before this began."
         yield Finding("off", "busy", f"{words} 'nvidia-smi' names it; stop it, and check again.")
     if state.blocking:
         words = "CUDA_LAUNCH_BLOCKING is set, so each launch waits until the GPU is done."
@@ -382,21 +378,17 @@ def _off(health: Health, thing: Thing) -> str:
     if thing.name not in health.values:
         return ""
     value, share = health.values[thing.name], health.share(thing.name)
-    shown = format_quantity(value, thing.unit)
+    shown = f"{thing.title}: {thing.words(health.values)}"
     least_share = _least_share(health, thing)
     if share is not None and least_share is not None and share < least_share:
-        peak = format_quantity(health.peaks[thing.name], thing.unit)
+        reached, least = format_quantity(share, "share"), format_quantity(least_share, "share")
         return (
-            f"{_title(thing)} reaches {shown}, {share:.0%} of its peak of {peak}; at least "
-            f"{least_share:.0%} was expected."
+            f"{shown}, {reached} of its peak of {thing.words(health.peaks)}; at least {least} was expected."
         )
     if thing.least is not None and value < thing.least:
-        least = format_quantity(thing.least, thing.unit)
-        return f"{_title(thing)} reaches {shown}; at least {least} was expected."
+        return f"{shown}; at least {format_quantity(thing.least, thing.unit)} was expected."
     if thing.most is not None and value > thing.most:
-        return (
-            f"{_title(thing)} takes {shown}; at most {format_quantity(thing.most, thing.unit)} was expected."
-        )
+        return f"{shown}; at most {format_quantity(thing.most, thing.unit)} was expected."
     return ""
 
 
@@ -409,13 +401,15 @@ def _least_share(health: Health, thing: Thing) -> float | None:
 
 
 def _recorded_words(health: Health, thing: Thing) -> str:
-    there = [f"{each.gpu} {_beside(thing, each)}" for each in health.recorded if thing.name in each.values]
-    return f" (The guide: {', '.join(there)}.)" if there else ""
+    there = [
+        f"{words} on the {name}" for name, each in health.recorded.items() if (words := thing.words(each))
+    ]
+    return f"(The guide: {', '.join(there)}.)" if there else ""
 
 
 @dataclass(frozen=True)
 class _Cause:
-    """A row of the table of causes: `_words` fills the braces; the first one that applies is named."""
+    """A row of the table of causes: `_cause` fills the braces; the first one that applies is named."""
 
     things: tuple[str, ...]
     applies: Callable[[Health], bool]
@@ -431,7 +425,9 @@ def _is_busy(health: Health) -> bool:
 
 
 _CAUSES = (
-    _Cause((*_ON_THE_GPU, *_COPIES, *_LAUNCHES), _is_busy, "Another process uses the GPU."),
+    # Another process, and launches that wait, are findings of their own.
+    _Cause((*_ON_THE_GPU, *_COPIES, *_LAUNCHES), _is_busy, ""),
+    _Cause(_LAUNCHES, lambda h: h.state.blocking, ""),
     _Cause(
         _PINNED,
         lambda h: h.state.link is not None and h.state.link != _link(h.gpu.pcie),
@@ -447,11 +443,6 @@ _CAUSES = (
         _PAGEABLE_ONES,
         lambda h: True,
         "The CPU copies these bytes first: look for a busy or throttled CPU, or slow host memory.",
-    ),
-    _Cause(
-        _LAUNCHES,
-        lambda h: h.state.blocking,
-        "CUDA_LAUNCH_BLOCKING is set, so each launch waits: unset it.",
     ),
     _Cause(
         _LAUNCHES,
@@ -500,11 +491,6 @@ def _cause(health: Health, thing: Thing) -> str:
     )
 
 
-def _title(thing: Thing) -> str:
-    words = f"{thing.group}, {thing.label}"
-    return words if words.startswith("GPU") else f"{words[0].upper()}{words[1:]}"
-
-
 def _peaks(memory: float, fp32: float | None, link: tuple[int, int] | None) -> dict[str, float]:
     bus = _LANE.get(link[0], 0) * link[1] if link else 0
     peaks = {"copy": memory, "fp32": fp32 or 0, "h2d": bus, "d2h": bus}
@@ -514,11 +500,6 @@ def _peaks(memory: float, fp32: float | None, link: tuple[int, int] | None) -> d
 def _link(words: str) -> tuple[int, int] | None:
     parts = re.fullmatch(r"(\d+)\.0 x(\d+)", words)
     return (int(parts[1]), int(parts[2])) if parts else None
-
-
-def _beside(thing: Thing, recorded: Recorded) -> str:
-    value = recorded.values.get(thing.name)
-    return "" if value is None else format_quantity(value, thing.unit)
 
 
 def _in_one_line(error: Exception) -> str:

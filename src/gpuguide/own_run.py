@@ -42,6 +42,8 @@ INTERRUPTED = "the run was interrupted"
 # Of a quick run: seconds of the checks for each element, until larger sizes were checked here, and of the
 # samples of a variant; and the calls of a slow one, those of the checks included.
 _GATE_S, _VARIANT_S, _CALLS = 1e-7, 0.06, 10
+# Of the seconds of a study, those that one variant may take at a size.
+_MOST_SHARE = 0.25
 # Squares and cubes stay squares and cubes.
 _SHRINK = 64
 _CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
@@ -77,7 +79,7 @@ class OwnRunner(Runner):
                 size = left[0]
                 limit = self.seconds - (self.now() - begin) if self._gate_s else self.most_seconds
                 if self._expected_s(size) > limit:
-                    self._leave_out(size, f"a quick run of a page takes {QUICK_S:g} s")
+                    self._leave_out(size, f"no time was left in the {QUICK_S:g} s of a quick run")
                 else:
                     before = self._gate_seconds()
                     self._size(size, cells_left=len(left) * n)
@@ -123,8 +125,19 @@ class OwnRunner(Runner):
         at, took = self._took_s.get(variant.name) or self.guide_s.get(variant.name, (size, 0.0))
         call_s = took * size / at
         # Beyond the limit it is skipped, if it was called here before.
-        skipped = variant.name in self._took_s and call_s > CPU_LIMIT_S
+        skipped = variant.name in self._took_s and call_s > self._call_limit_s
         return 0.0 if skipped else max(_VARIANT_S, _CALLS * call_s)
+
+    @property
+    def _call_limit_s(self) -> float:
+        return min(CPU_LIMIT_S, _MOST_SHARE * self.seconds / _CALLS)
+
+    def _why_too_slow(self, variant: Variant, size: int) -> str:
+        """Leave a slow variant out of a quick run, in which it would cost the others their sizes."""
+        before, took_s = self._took_s.get(variant.name, (size, 0.0))
+        if self._call_limit_s < took_s * size / before <= CPU_LIMIT_S:
+            return f"too slow for the {QUICK_S:g} s of a quick run"
+        return super()._why_too_slow(variant, size)
 
     def _gate_seconds(self) -> float:
         seconds = self.session.steps.seconds

@@ -9,36 +9,27 @@ from dataclasses import replace
 from itertools import groupby
 
 from gpuguide.errors import GpuGuideError
-from gpuguide.recordings.recording import Recording
+from gpuguide.recordings.recording import Recording, machine_name
 from gpuguide.results.claims import Verdict
 from gpuguide.results.findings import Finding, judge
 from gpuguide.results.results import Results, sizes_left_out
-from gpuguide.results.starts import Quantity, starts_words
-from gpuguide.results.tables import Column, Row, Table
+from gpuguide.results.starts import Quantity
+from gpuguide.results.tables import Column, Row, Table, fitted
 from gpuguide.results.units import format_quantity, format_size
 
-__all__ = ["findings_here", "left_out_words", "machine_name", "recorded_on", "run_table"]
+__all__ = ["findings_here", "left_out_words", "recorded_on", "run_table"]
 
 # Keys of the columns that a narrow terminal goes without, the least important first.
 _DISPENSABLE = ("method", "n", "spread", "work", "flop_rate", "threads", "launch", "rate", "region")
-
-
-def machine_name(recording: Recording) -> str:
-    """Name a machine as everybody does: "NVIDIA H100 80GB HBM3" is H100; without a GPU, by its CPU."""
-    gpu = recording.provenance.gpu
-    if gpu in ("", "none"):
-        return recording.provenance.cpu.partition(" (")[0] or recording.machine
-    # As the folders of machines are called: nvidia-h200-x2.
-    several = re.search(r"-x(\d+)$", recording.machine)
-    name = re.sub(r"NVIDIA | \d+GB.*", "", gpu)
-    return f"{several[1]} {name}" if several else name
 
 
 def run_table(results: Results, recordings: Sequence[Recording], width: int) -> str:
     """Write results as a table, with what the guide's machines have of each row."""
     table = results.table()
     rows = [row for row in table.rows if row.raw["size"] not in dict(sizes_left_out(results))]
-    table = replace(table, rows=tuple(rows), notes=())
+    # How many runs there were, a reader knows.
+    caption = f"{results.title} ({results.dtype}, {results.cache} cache{', quick run' * results.quick})"
+    table = replace(table, caption=caption, rows=tuple(rows), notes=())
     headings = {"median": "here", "share": "share"}
     columns = [replace(each, heading=headings.get(each.key, each.heading)) for each in table.columns]
     # The share beside the time, as for the other machines.
@@ -48,10 +39,13 @@ def run_table(results: Results, recordings: Sequence[Recording], width: int) -> 
         if study := recording.studies.get(results.name):
             table = _beside(table, results, study, machine_name(recording))
     table, notes = _with_numbered_remarks(table)
-    table, left_out = _fitted(table, width)
-    if left_out:
-        notes.append(f"Left out, because this terminal is narrow: {', '.join(dict.fromkeys(left_out))}.")
-    return "\n".join((table.text(), *(textwrap.fill(note, width, subsequent_indent="  ") for note in notes)))
+    # Shares last, and in the end all of the machines but the first.
+    keys = [column.key for column in table.columns]
+    shares = [key for key in keys if key.startswith("share")]
+    machines = [key for key in keys if key.startswith(("time ", "ratio "))]
+    table, left_out = fitted(table, width, (*_DISPENSABLE, *reversed(shares), *reversed(machines[2:])))
+    notes = [textwrap.fill(note, width, subsequent_indent="  ") for note in (*notes, *left_out)]
+    return "\n".join((table.text(), *notes))
 
 
 def left_out_words(results: Results) -> list[str]:
@@ -65,14 +59,14 @@ def left_out_words(results: Results) -> list[str]:
 def recorded_on(recordings: Sequence[Recording]) -> str:
     """Say where and when the guide measured what stands in its columns, and what the columns mean."""
     described = "; ".join(
-        f"{machine_name(each)}: medians over {starts_words(each.n_starts)}, latest on "
+        f"{machine_name(each)}, the median of {each.n_starts} run{'s' * (each.n_starts > 1)}, the latest on "
         f"{each.provenance.utc_date[:10]}, with {each.provenance.n_cpus} virtual CPUs of an "
         f"{each.provenance.cpu.partition(' (')[0]}"
         for each in recordings
     )
     return (
-        f"Beside this machine, those of the guide. {described}. Behind each time: the share of "
-        "that machine's own peak memory speed, and how many times as long it takes here."
+        f"Beside your times are the guide's: {described}. 'share' is of that machine's own peak memory "
+        f"speed, 'here/{machine_name(recordings[0])}' your time divided by the guide's."
     )
 
 
@@ -173,18 +167,3 @@ def _time(study: Results, variant: object, size: object, clock: object) -> Quant
 def _share(study: Results, variant: object, size: object) -> str:
     share = study.share(variant, size)  # type: ignore[arg-type]
     return "" if share is None else str(share)
-
-
-def _fitted(table: Table, width: int) -> tuple[Table, Sequence[str]]:
-    """Leave out columns until the table fits; give the headings of those."""
-    left_out: list[str] = []
-    # Then shares, and in the end all of the machines but the first.
-    keys = [column.key for column in table.columns]
-    shares = [key for key in keys if key.startswith("share")]
-    machines = [key for key in keys if key.startswith(("time ", "ratio "))]
-    for key in (*_DISPENSABLE, *reversed(shares), *reversed(machines[2:])):
-        if max(map(len, table.text().splitlines()[1:])) <= width:
-            break
-        left_out += [column.heading for column in table.shown if column.key == key]
-        table = replace(table, columns=tuple(column for column in table.columns if column.key != key))
-    return table, left_out

@@ -153,4 +153,4 @@ def test_what_a_file_says_is_never_read_as_html(reader):
 
 def test_without_scripts_the_page_has_a_table_of_rates():
     text = (SITE / PAGE).read_text(encoding="utf-8")
-    assert "copy in GPU memory" in text.partition('class="gg-your-run"')[2]
+    assert "GPU memory, copy" in text.partition('class="gg-your-run"')[2]

@@ -20,7 +20,7 @@ from gpuguide.results.records import ClaimResult, Fact, Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
-__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "Stated"]
+__all__ = ["ByName", "CellOutput", "ClaimsElsewhere", "Recording", "Run", "Stated", "machine_name"]
 
 
 @dataclass(frozen=True)
@@ -177,3 +177,14 @@ class Stated:
     def facts(self) -> dict[str, Fact]:
         """Each fact as it is shown: its median over the machine starts."""
         return {name: Fact.over_starts(of_runs) for name, of_runs in self.by_run.items()}
+
+
+def machine_name(recording: Recording) -> str:
+    """Name a machine as everybody does: "NVIDIA H100 80GB HBM3" is H100; without a GPU, by its CPU."""
+    gpu = recording.provenance.gpu
+    if gpu in ("", "none"):
+        return recording.provenance.cpu.partition(" (")[0] or recording.machine
+    # As the folders of machines are called: nvidia-h200-x2.
+    several = re.search(r"-x(\d+)$", recording.machine)
+    name = re.sub(r"NVIDIA | \d+GB.*", "", gpu)
+    return f"{several[1]} {name}" if several else name

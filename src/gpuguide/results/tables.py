@@ -6,12 +6,12 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 
-__all__ = ["Column", "Row", "Table"]
+__all__ = ["Column", "Row", "Table", "fitted"]
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,18 @@ class Table:
             f'<td class="number">{escape(text)}</td>' if column.numeric else f"<td>{escape(text)}</td>"
             for column, text in zip(self.shown, self._texts(row), strict=True)
         )
+
+
+def fitted(table: Table, width: int, keys: Iterable[str]) -> tuple[Table, list[str]]:
+    """Leave out columns, in the order of their keys, until a table fits a terminal; a note names them."""
+    left_out: list[str] = []
+    for key in keys:
+        if max(map(len, table.text().splitlines()[1:])) <= width:
+            break
+        left_out += [column.heading for column in table.shown if column.key == key]
+        table = replace(table, columns=tuple(column for column in table.columns if column.key != key))
+    names = ", ".join(dict.fromkeys(left_out))
+    return table, [f"Left out, because this terminal is narrow: {names}."] if names else []
 
 
 def _align(line: Sequence[str], reason: str, columns: Sequence[Column], widths: Sequence[int]) -> str:

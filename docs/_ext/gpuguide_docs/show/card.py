@@ -11,11 +11,10 @@ from sphinx.transforms import SphinxTransform
 from sphinx_design.dropdown import dropdown_main
 
 from gpuguide.exercises import pool
-from gpuguide.recordings.recording import Stated
+from gpuguide.recordings.recording import Stated, machine_name
 from gpuguide.results.counters import COUNTERS
 from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
-from gpuguide.run_table import machine_name
 from gpuguide_docs.show.cells import CARD_ID, card_of, cell_node, fold
 from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of
 from gpuguide_docs.show.site import colab_link, link_to, site_of

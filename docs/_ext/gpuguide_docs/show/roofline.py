@@ -14,9 +14,9 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.charts.style import CUPY, LIBRARY
 from gpuguide.charts.things import thing_of
+from gpuguide.recordings.recording import machine_name
 from gpuguide.results.ceilings import Ceilings, in_l2
 from gpuguide.results.units import format_quantity, size_words
-from gpuguide.run_table import machine_name
 from gpuguide_docs.show.cells import fold
 from gpuguide_docs.show.drawn import choices_box
 from gpuguide_docs.show.guide import states_of

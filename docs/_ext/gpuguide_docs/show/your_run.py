@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -13,9 +13,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from gpuguide.charts.style import PALETTE
 from gpuguide.charts.things import looks_of
-from gpuguide.results.ceilings import Ceilings
-from gpuguide.results.units import format_quantity
-from gpuguide.run_table import machine_name
+from gpuguide.health import THINGS, recorded_machines
+from gpuguide.recordings.recording import machine_name
 from gpuguide_docs.show.site import Site, site_of
 
 if TYPE_CHECKING:
@@ -33,14 +32,6 @@ _SCRIPT = "your_run.js"
 # A chart of a page's own, and the variants that it names.
 _CHART = re.compile(r"plot_(time|rate|bars)\([\s#]*\w+(?:,[\s#]*(?:variants=)?\[([^\]]*)\])?")
 _MOST_LINES = 6
-_RATES = {
-    "copy": "copy in GPU memory",
-    "fp32": "FP32",
-    "h2d": "host to GPU, pinned",
-    "d2h": "GPU to host, pinned",
-    "launch": "empty kernel in a graph",
-    "launch_host": "launch, on the host",
-}
 
 
 def numbers_of(site: Site, env: Any, base: str) -> dict[str, Any]:
@@ -127,38 +118,14 @@ class YourRunDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make room for the file, and list what the machines of the guide can do."""
-        site = site_of(self.env)
-        self.env.note_dependency(str(site.layout.pages_toml))
-        machines: dict[str, list[Recording]] = {}
-        for page in site.pages:
-            # One GPU of several can do the same.
-            if page.format == "script" and page.needs.gpus == 1:
-                state = site.state(page.name, self.env)
-                for each in (state.shown, *state.others):
-                    if each is not None and each.ceilings:
-                        machines.setdefault(machine_name(each), []).append(each)
-        return [your_run_node(), *self._table(machines)]
-
-    def _table(self, machines: dict[str, list[Recording]]) -> Iterator[nodes.Node]:
-        if not machines:
-            return
-        rates = {
-            name: {
-                item.mix: format_quantity(item.value, item.unit)
-                for item in Ceilings.over_starts(
-                    [(each.provenance.start, each.ceilings) for each in recordings if each.ceilings]
-                ).items
-            }
-            for name, recordings in machines.items()
-        }
-        group = nodes.tgroup("", cols=1 + len(rates))
-        group += [nodes.colspec(colwidth=1) for _ in range(1 + len(rates))]
-        group += nodes.thead("", _row(["rate or time", *rates]))
-        body = nodes.tbody()
-        for mix, words in _RATES.items():
-            body += _row([words, *(each.get(mix, "") for each in rates.values())])
-        group += body
-        yield nodes.table("", group)
+        self.env.note_dependency(str(site_of(self.env).layout.pages_toml))
+        machines = recorded_machines()
+        group = nodes.tgroup("", cols=1 + len(machines))
+        group += [nodes.colspec(colwidth=1) for _ in range(1 + len(machines))]
+        group += nodes.thead("", _row(["rate or time", *machines]))
+        rows = (_row([thing.title, *map(thing.words, machines.values())]) for thing in THINGS)
+        group += nodes.tbody("", *rows)
+        return [your_run_node(), nodes.table("", group)]
 
 
 def _row(texts: list[str]) -> nodes.row:
