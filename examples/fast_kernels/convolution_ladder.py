@@ -8,9 +8,9 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 # Split the weights into a column and a row if you can, and make both passes in one kernel: with 15 by 15
 # weights, this is :measured:`ladder[passes, 8192**2].speedup(separable)` as fast as two calls of CuPy. If you
 # cannot, let each thread compute many pixels from a window in registers, which is
-# :measured:`ladder[from_window, 8192**2].speedup(ndimage)` as fast as ``ndimage.convolve`` of CuPy.
+# :measured:`ladder[from_window, 8192**2].speedup(fft)` as fast as CuPy's FFT.
 #
-# .. headline:: Registers make the direct sum fast; split weights leave little of it
+# .. headline:: Windows in registers make the direct sum fast; two passes in one kernel are faster still
 #
 # .. drawn:: convolution_ladder
 #
@@ -19,6 +19,7 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #
 #     ways = {
 #         "CuPy, ndimage": "ndimage",
+#         "CuPy, FFT": "fft",
 #         "global memory": "from_global",
 #         "a tile": "from_tile",
 #         "registers": "from_window",
@@ -28,7 +29,7 @@ What makes a kernel fast that adds up hundreds of products for each pixel?
 #     }
 #     times = {label: results.time(name, 8192**2) for label, name in ways.items()}
 #     with style():
-#         ax = plt.subplots(figsize=(7.2, 2.6))[1]
+#         ax = plt.subplots(figsize=(7.2, 2.8))[1]
 #         for row, (label, time) in enumerate(times.items()):
 #             ax.barh(row, time.value, height=0.64, color=CUPY if "CuPy" in label else KERNEL)
 #             ax.text(time.value, row, f"  {time}", va="center", weight="bold")
@@ -125,8 +126,8 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # .. try-it::
 #
 #    Write ``total = 0.0`` for ``total = float32(0)``. The result is the same, as these sums are exact in
-#    either type. But now all sums are in double precision, which is slower here, and very slow on graphics
-#    cards.
+#    either type. But now all sums are in double precision. We think that this is slower here, and very slow
+#    on graphics cards, which have few units for it. :evidence:`opinion`
 
 # %%
 
@@ -162,15 +163,16 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
 # This is :measured:`ladder[from_tile, 8192**2].speedup(from_global)` as fast, and still reaches only
-# :measured:`ladder[from_tile, 8192**2].flop_share` of the arithmetic that this GPU can do. Now shared memory
-# is the limit: each product reads two numbers from it, and it serves a multiprocessor at most 32 threads at
-# once, while its units could multiply for 128. :evidence:`counter shared_wavefronts`
+# :measured:`ladder[from_tile, 8192**2].flop_share` of the arithmetic that this GPU can do. Now the number of
+# instructions is the limit: in :measured:`ladder[from_tile, 8192**2].counter(issue_active)` of all clock
+# cycles, a multiprocessor starts as many as it can. :evidence:`counter issue_active` But few of them
+# multiply: for each product, a thread fetches two numbers from shared memory, and works out where they are.
 
 # %%
 # A window in registers
 # ---------------------
 #
-# Only registers are as fast as the arithmetic. Let a thread compute 16 pixels, one below the other. It reads
+# What is in a register needs no load. Let a thread compute 16 pixels, one below the other. It reads
 # a column of 30 pixels from the tile, and makes 240 products of them: 15 for each of its 16 sums. Then it
 # goes on to the next column. Numba keeps a local array in registers if all of its indices are known when it
 # compiles, which loops over constants allow. It also has to know the weights: they become constants of the
@@ -186,27 +188,6 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # %%
 # It is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as with the tile alone. For other
 # weights, compile another kernel: make it in a function that gets the weights.
-#
-# .. dropdown:: Count the loads for yourself
-#
-#    .. list-table:: Of the inner loops, and in all at 8192 by 8192
-#       :header-rows: 1
-#
-#       * - kernel
-#         - products
-#         - reads of the tile and its weights
-#         - passes over shared memory
-#         - instructions
-#       * - ``from_tile``
-#         - 15
-#         - 30
-#         - :measured:`ladder[from_tile, 8192**2].counter(shared_wavefronts)`
-#         - :measured:`ladder[from_tile, 8192**2].counter(instructions)`
-#       * - ``from_window``
-#         - 240
-#         - 30
-#         - :measured:`ladder[from_window, 8192**2].counter(shared_wavefronts)`
-#         - :measured:`ladder[from_window, 8192**2].counter(instructions)`
 
 # %%
 # Weights in the instructions: CUDA C++
@@ -236,6 +217,30 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # :measured:`ladder[quads, 8192**2].speedup(from_window)` as fast as the kernel in Numba. There is little more
 # to gain: in :measured:`ladder[quads, 8192**2].counter(issue_active)` of all clock cycles, a multiprocessor
 # starts as many instructions as it can. For other weights, copy them to the same place; the kernel stays.
+#
+# .. list-table:: Fewer instructions, less time: 8192 by 8192 pixels
+#    :header-rows: 1
+#
+#    * - kernel
+#      - a thread's loads for 240 products
+#      - instructions
+#      - time
+#    * - global memory
+#      - 240 pixels, 240 weights
+#      - :measured:`ladder[from_global, 8192**2].counter(instructions)`
+#      - :measured:`ladder[from_global, 8192**2].time`
+#    * - a tile
+#      - 240 pixels, 240 weights
+#      - :measured:`ladder[from_tile, 8192**2].counter(instructions)`
+#      - :measured:`ladder[from_tile, 8192**2].time`
+#    * - registers
+#      - 30 pixels, 15 weights
+#      - :measured:`ladder[from_window, 8192**2].counter(instructions)`
+#      - :measured:`ladder[from_window, 8192**2].time`
+#    * - CUDA C++
+#      - 10 times four pixels
+#      - :measured:`ladder[quads, 8192**2].counter(instructions)`
+#      - :measured:`ladder[quads, 8192**2].time`
 
 # %%
 # If the weights can be split: two passes in one kernel
@@ -266,7 +271,8 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # %%
 # An image of 8192 by 8192 takes :measured:`ladder[passes, 8192**2].time`, where the kernel of the other page
 # takes :measured:`ladder[fused, 8192**2].time`, and two calls of CuPy
-# :measured:`ladder[separable, 8192**2].time`. With so few products, memory is near: the pixels come and go at
+# :measured:`ladder[separable, 8192**2].time`. For so large an image, a block makes 144 rows, twice as many as
+# in the code above. With so few products, memory is near: the pixels come and go at
 # :measured:`ladder[passes, 8192**2].share` of the speed of a copy.
 
 # %%
@@ -276,13 +282,20 @@ large = 8192**2
 gg.claim(results, "from_tile", faster_than="from_global", at=large, by=1.5)
 gg.claim(results, "from_window", faster_than="from_tile", at=large, by=4)
 gg.claim(results, "from_window", faster_than="ndimage", at=large, by=6)
+gg.claim(results, "from_window", faster_than="fft", at=large, by=3.3)
 gg.claim(results, "quads", faster_than="from_window", at=large, by=1.5)
 gg.claim(results, "passes", faster_than="quads", at=large, by=3)
-gg.claim(results, "passes", faster_than="separable", at=large, by=9)
+gg.claim(results, "passes", faster_than="separable", at=large, by=10)
 gg.claim(results, "passes", faster_than="fused", at=large, by=1.35)
-gg.claim(results, "quads", faster_than="direct_simd", at=2048**2, by=50)
-gg.claim(results, "passes", faster_than="separable_simd", at=2048**2, by=30)
+gg.claim(results, "quads", faster_than="direct_simd", at=2048**2, by=100)
+gg.claim(results, "passes", faster_than="separable_simd", at=2048**2, by=60)
 gg.claim(by_kernel, "quads", faster_than=("fft", "ndimage"), at=15**2, by=6)
+gg.claim(by_kernel, "quads", faster_than="fft", at=31**2, by=1.4)
+gg.claim(by_kernel, "ndimage", faster_than=("fft", "separable"), at=3**2, by=1.3)
+gg.claim(by_kernel, "ndimage", faster_than="fft", at=7**2, by=2)
+gg.claim(by_kernel, "fft", faster_than="ndimage", at=15**2, by=1.3)
+for k in (7, 15, 31):
+    gg.claim(by_kernel, "separable", faster_than=("fft", "ndimage"), at=k**2, by=1.1)
 
 # %%
 # What goes wrong: the weights run backwards
@@ -302,7 +315,7 @@ print("as in correlate:", np.array_equal(out.get(), correlated))
 # Which way for which kernel
 # --------------------------
 #
-# .. headline:: The direct sum grows with every weight, two passes with every row, the FFT not at all
+# .. headline:: CuPy: two passes beat the FFT; without a split, the FFT pays from 15 by 15 on
 
 # draw
 ax = gg.plot_time(by_kernel)
@@ -310,10 +323,11 @@ ax.set(xlabel="kernel, for an image of 2048 by 2048", ylabel="time on the GPU, n
 _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 
 # %%
-# With 31 by 31 weights, the direct sum takes :measured:`by_kernel[quads, 31**2].time`, both passes
-# :measured:`by_kernel[passes, 31**2].time`, and CuPy's FFT :measured:`by_kernel[fft, 31**2].time`. Call CuPy
-# first: two passes if the weights can be split, else ``ndimage`` for few weights, and the FFT for many. Write
-# a kernel only for a convolution that you need all day.
+# Call CuPy first: ``ndimage.convolve`` for 3 by 3 weights, two passes for more if they can be split; if not,
+# ``ndimage.convolve`` up to 7 by 7 and the FFT from 15 by 15 on. Write a kernel for a convolution that you
+# need all day. It is faster than all of these: with 31 by 31 weights, the direct sum takes
+# :measured:`by_kernel[quads, 31**2].time`, both passes :measured:`by_kernel[passes, 31**2].time`, and CuPy's
+# FFT :measured:`by_kernel[fft, 31**2].time`.
 #
 # .. dropdown:: The same on the CPU
 #
@@ -324,8 +338,6 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #         - time
 #       * - direct, our own loop with :term:`SIMD`
 #         - :measured:`ladder[direct_simd, 2048**2].time`
-#       * - direct, ``conv2d`` of PyTorch
-#         - :measured:`ladder[direct_torch, 2048**2].time`
 #       * - two passes, our own loop with SIMD
 #         - :measured:`ladder[separable_simd, 2048**2].time`
 #       * - direct, on the GPU
@@ -346,8 +358,11 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #
 #    - Split the weights if you can, and make both passes in one kernel: with 15 by 15 weights this is
 #      :measured:`ladder[passes, 8192**2].speedup(quads)` as fast as the best direct sum.
-#    - Count the loads for a product. With 16 pixels per thread in registers, 30 loads serve 240 products, and
-#      that is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two loads for each.
+#    - Count the loads for a product. With 16 pixels per thread in registers, 30 pixels from the tile serve
+#      240 products, and that is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two
+#      loads for each.
+#    - Call CuPy first: two passes if the weights can be split, else ``ndimage.convolve`` up to 7 by 7 and the
+#      FFT from 15 by 15 on.
 
 # %%
 # Your turn: smooth from a tile

@@ -362,9 +362,8 @@ print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
 # On all threads of the CPU
 # -------------------------
 #
-# SciPy works on one thread, so a fair rival uses them all. Our loops go along lines of pixels with
-# :term:`SIMD`. Instead of labels, they write down *runs* of bright pixels in each row. There are few of
-# these, and a single thread joins those that touch. On a photo of one million pixels, these loops beat CuPy;
+# SciPy works on one thread, so a fair rival uses them all: our own loops go along lines of pixels with
+# :term:`SIMD`, and join *runs* of bright pixels that touch. On a photo of one million pixels, they beat CuPy;
 # it takes kernels of your own to beat them there.
 #
 # .. list-table:: From a photo to its table, copies included
