@@ -5,12 +5,11 @@ Debugging: find the line that is wrong
 What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 """
 # %%
-# Compare every kernel with NumPy, and trace it on a small input with ``gg.trace``, which needs no GPU. Of six
-# typical mistakes, the comparison revealed :measured:`seen_alone`, and never the line. ``gg.trace`` named the
-# line of :measured:`named_by_trace`, and the four tools of NVIDIA's compute-sanitizer together that of
-# :measured:`named_by_tools`.
+# Trace each new kernel on a small input with ``gg.trace``, which needs no GPU. Of six mistakes that we
+# planted, it named the line of :measured:`named_by_trace`, and the four tools of NVIDIA's compute-sanitizer
+# that of :measured:`named_by_tools`. The result alone gave away :measured:`seen_alone`, and no line.
 #
-# .. headline:: A full dot names the line; each of NVIDIA's tools looks for one kind of mistake
+# .. headline:: Each NVIDIA tool knows one kind of mistake; a trace names each line
 #
 # .. drawn:: debugging
 #
@@ -21,35 +20,36 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #     mistakes = (
 #         "index far out",
 #         "index just out",
-#         "no barrier",
-#         "no atomic",
+#         "barrier missing",
+#         "atomic missing",
 #         "two barriers",
-#         "not cleared",
+#         "memory not set",
 #     )
-#     checks = ("mem", "race", "sync", "init")
-#     tools = ("result", *(f"{name}-\ncheck" for name in checks), "gg.\ntrace")
+#     checks = ("memcheck", "racecheck", "synccheck", "initcheck")
+#     columns = {"result": 0, "NVIDIA's tools": 1.1, "gg.trace": 2.6}
 #     words = ("nothing", "that it is wrong", "the line")
 #     rows = []
 #     with style():
-#         ax = plt.subplots(figsize=(6.4, 3.3))[1]
-#         for row, levels in enumerate(arrays["levels"]):
-#             for column, level in enumerate(levels):
+#         ax = plt.subplots(figsize=(6.4, 3.1))[1]
+#         for row, (result, *by_tool, trace) in enumerate(arrays["levels"]):
+#             seen = (result, max(by_tool), trace)
+#             for column, level in zip(columns.values(), seen, strict=True):
 #                 if level:
 #                     face = KERNEL if level == 2 else "none"
-#                     ax.plot(column, row, "o", ms=13, mfc=face, mec=KERNEL, mew=2)
-#             answers = (
-#                 f"{tool.replace('-', '').replace(chr(10), '')} {words[level]}"
-#                 for tool, level in zip(tools, levels, strict=True)
-#             )
-#             rows.append(f"{mistakes[row]}: {', '.join(answers)}")
-#         ax.set_xticks(range(len(tools)), tools, color=INK)
+#                     ax.plot(column, row, "o", ms=12, mfc=face, mec=KERNEL, mew=2)
+#             names = [name for name, level in zip(checks, by_tool, strict=True) if level]
+#             ax.text(1.25, row, ", ".join(names), va="center", color=INK)
+#             answers = (f"{who} {words[level]}" for who, level in zip(columns, seen, strict=True))
+#             rows.append(f"{mistakes[row]}: {', '.join([*answers, *names])}")
+#         ax.set_xticks(list(columns.values()), columns, color=INK)
 #         ax.set_yticks(range(len(mistakes)), mistakes, color=INK)
 #         ax.xaxis.tick_top()
 #         ax.tick_params(length=0)
-#         ax.set(xlim=(-0.5, len(tools) - 0.5), ylim=(len(mistakes) - 0.5, -0.5))
-#         ax.set_xlabel("open dot: shows only\nthat something is wrong")
+#         ax.set(xlim=(-0.3, 3), ylim=(len(mistakes) - 0.5, -0.5))
+#         ax.set_xlabel("full dot: names the line\nopen dot: shows only\nthat something is wrong")
+#         ax.grid(visible=False, axis="x")
 #         ax.spines[["left", "bottom"]].set_visible(False)
-#         describe(ax, f"What the result and five tools say of six mistakes. {'; '.join(rows)}.")
+#         describe(ax, f"What the result and the tools say of six mistakes. {'; '.join(rows)}.")
 
 # %%
 # Compare with NumPy, then trace
@@ -84,11 +84,11 @@ for _ in range(8):
     print(f"{float((out != x[:, ::-1]).mean()):.4f}", end="  ")
 
 # %%
-# It does not. Shared memory still holds what the launch before left there, and with the same data that is the
-# right number. With new data in each launch :measured:`wrong_new` of the numbers are wrong, and with the same
-# data :measured:`wrong_same`. :evidence:`count shares_wrong` In blocks of a single warp there were
-# :measured:`wrong_in_a_warp` wrong numbers in :measured:`n_launches` launches, though nothing promises that.
-# So test with new data each time, and with several warps and blocks.
+# It does not. Shared memory still holds what an earlier launch left there, and with the same data that is the
+# right number. :evidence:`count shares_wrong` In :measured:`n_launches` launches with new data each time,
+# :measured:`wrong_new` of the numbers are wrong; with the same data, :measured:`wrong_same` in the last
+# twenty. With blocks of a single warp there were :measured:`wrong_in_a_warp` wrong numbers even with new
+# data, though nothing promises that. So test with new data each time, and in several warps and blocks.
 #
 # ``gg.trace`` does not rely on luck. It runs the kernel thread by thread in plain Python, and records which
 # thread touches which element and waits at which barrier. A small input is enough:
@@ -104,9 +104,9 @@ print(gg.trace(mirror[1, 256], x[0], out[0]))
 #    Put ``cuda.syncthreads()`` before the last line of ``mirror``. Now the trace has no findings, and the GPU
 #    makes no mistakes.
 #
-# It finds wrong indices, races within and between blocks, barriers that some threads miss, memory that nobody
-# wrote, and float64 by accident. It takes Numba's kernels only, and runs the first and last blocks of a large
-# launch. For CUDA C++, and for what a small input does not show, there are tools that watch the GPU.
+# It finds wrong indices, races, barriers that some threads miss, memory that nobody wrote, and float64 by
+# accident. It takes Numba's kernels only, and runs the first and last blocks of a large launch. For CUDA C++,
+# and for what a small input does not show, there are tools that watch the GPU.
 
 # %%
 
@@ -134,106 +134,129 @@ _ = gg.fact("errors_without", reports["no_guard", "memcheck"].n_errors, unit="1"
 
 # %%
 
-# draw: Lines named, and how much slower a kernel is under each tool
+# draw: How many mistakes were seen, and how many lines named
 levels = arrays["levels"]
 gg.fact("named_by_trace", int((levels[:, -1] == 2).sum()), unit="1", note="of six")
 named = (levels[:, 1:-1] == 2).any(axis=1).sum()
 gg.fact("named_by_tools", int(named), unit="1", note="of six")
 gg.fact("seen_alone", int((levels[:, 0] > 0).sum()), unit="1", note="of six")
-for way in ("debug", *(f"{name}check" for name in ("mem", "race", "sync", "init"))):
-    ratio = facts[f"seconds_{way}"].value / facts["seconds_plain"].value
-    gg.fact(f"slower_{way}", ratio, unit="ratio", note="a sum over neighbours")
 
 # %%
 # An error that comes late: launch blocking and memcheck
 # ------------------------------------------------------
 #
-# A launch returns before the kernel has run, so the error turns up in a later line, which is innocent. This
-# program looks up a thousand keys in a table of 5000, and one of the keys is not in it.
+# A launch returns before the kernel has run, so an error in it turns up in a later line, which is innocent.
+# This program looks up a thousand keys in a table of 5000 numbers, and one of the keys is not in it.
 #
 # .. kernel:: gpuguide.topics.debugging.programs.later
-#    :names: look_up, main
+#    :names: look_up
+#
+# .. kernel:: gpuguide.topics.debugging.programs.later
+#    :names: main
+#    :fold: The rest of the program, later.py
+#
+# After the launch, it prints ``looked up``, and then fails in ``result = out.get()``, with
+# ``cudaErrorIllegalAddress``:
 
-# record: The program with a wrong key, alone, with launches that block, and under memcheck
+# fold: What Python prints
 print(reports["later", ""])
 
 # %%
-# The traceback ends in the line that fetches the result. With ``CUDA_LAUNCH_BLOCKING=1`` each launch waits
-# for its kernel, and the traceback ends in the launch that is to blame:
+# With ``CUDA_LAUNCH_BLOCKING=1`` each launch waits for its kernel, so the traceback ends in the launch that
+# is to blame, ``look_up[4, 256](...)``:
 
-# record: The same with launches that block
+# fold: What Python prints when launches block
 print(reports["later", "blocking"])
 
 # %%
-# ``memcheck`` watches each access, and names the line of the kernel, the block and the thread. It needs
-# ``@cuda.jit(lineinfo=True)`` for the line. We have shortened the names of functions:
+# ``memcheck`` watches each access, and names the line of the kernel, if that was compiled with
+# ``@cuda.jit(lineinfo=True)``, with the block and the thread:
+#
+# .. code-block:: console
+#
+#    $ compute-sanitizer --tool memcheck python later.py
+#    ========= Invalid __global__ read of size 4 bytes
+#    =========     at look_up in later.py:13
+#    =========     by thread (188,0,0) in block (2,0,0)
+#
+# We added ``--report-api-errors no --print-limit 1``, and cut out frames of libraries and long names.
 
-# record: The same under memcheck
+# fold: The whole report of memcheck
 print(reports["later", "memcheck"])
 
 # %%
 # - **Start anew.** After such an error, every later call fails in the same way. Restart the process or, in a
-#   notebook, the kernel. An error in one cell can come from a launch three cells above.
+#   notebook, the kernel.
 # - **Switch CuPy's memory pool off** while you search: ``cp.cuda.set_allocator(None)`` in the first line. The
-#   pool hands out pieces of larger blocks, whose ends memcheck does not know. For a kernel without a guard,
-#   it counts :measured:`errors_without` errors without the pool, and :measured:`errors_in_pool` with it.
-#   :evidence:`count errors_in_pool`
+#   pool hands out pieces of larger blocks, and memcheck does not know where a piece ends.
+#   :evidence:`count errors_in_pool` For a kernel without a guard, with 24 threads more than numbers, it
+#   counts :measured:`errors_without` errors without the pool, and :measured:`errors_in_pool` with it.
 
 # %%
-# A program that never comes back: synccheck
-# ------------------------------------------
+# A program that never comes back
+# -------------------------------
 #
 # All threads of a block have to come to the same barrier. Here each arm of an ``if`` has one of its own, and
 # the threads of a warp wait in two places.
 #
 # .. kernel:: gpuguide.topics.debugging.programs.never
 #    :names: move
+#
+# On this GPU it hangs. ``synccheck`` is the tool for barriers, yet it hung along with the program and had
+# printed nothing when we stopped both. ``gg.trace`` names the two barriers, and where each thread waits:
 
-# record: Two barriers, alone, under synccheck, and traced
+# fold: The program alone, under synccheck, and traced
 for check in ("", "synccheck"):
     print(reports["never", check], end="\n\n")
 print(traces.traced("never"))
 
 # %%
-# ``gg.trace`` names both barriers. Ctrl+C does not help, as Python is in a call of CUDA that does not return.
-# End the process from another terminal, with ``kill -9``. Other hangs are loops whose condition never
-# changes, such as one that waits for what another block should write.
+# Ctrl+C does not help, as Python is in a call of CUDA that does not return. End the process from another
+# terminal, with ``kill -9``. Not every such kernel hangs. This one, for a thousand numbers and 1024 threads,
+# came back with the right result:
 #
-# Not every such kernel hangs. The next one has a barrier in each arm as well, for a thousand numbers and 1024
-# threads. It came back with the right result, and ``synccheck`` reports it:
+# .. kernel:: gpuguide.topics.debugging.programs.two_barriers
+#    :names: steps
+#    :fold: A barrier in each arm, and the right result
+#
+# Here ``synccheck`` says ``Barrier error detected. Divergent thread(s) in warp.``, and names the line. So run
+# it on kernels that come back, before they hang elsewhere:
 
-# record: Two barriers in a kernel that comes back, under synccheck
+# fold: The report of synccheck
 print(reports["two_barriers", "synccheck"])
 
 # %%
 # Look inside: print and assert
 # -----------------------------
 #
-# ``print`` works in a kernel, for words and numbers. Put it into an ``if``, or you get a line from each
-# thread. What is printed appears when the host waits for the kernel.
+# ``print`` works in a kernel, for words and numbers. Put it into an ``if``, or each thread prints a line. The
+# lines appear when the host waits for the kernel.
 #
 # .. kernel:: gpuguide.topics.debugging.programs.prints
 #    :names: inverse
 
-# record: What the kernel prints
+# fold: What the kernel prints
 print(reports["prints", ""])
 
 # %%
-# With ``debug=True`` a kernel takes ``assert`` and ``raise``, and an integer division by zero is an error. It
-# does not look at indices, so say what must hold:
+# With ``debug=True`` a kernel takes ``assert`` and ``raise``, and a division by zero is an error. It does not
+# look at indices, so say what must hold:
 #
 # .. kernel:: gpuguide.topics.debugging.programs.asserts
 #    :names: look_up
+#
+# Python then gets an ``AssertionError`` with these words, the line, and the thread and block as z, y, x:
 
-# record: What the assertion says
+# fold: What the assertion says
 print(reports["asserts", ""])
 
 # %%
 # NaN, and numbers of another type
 # --------------------------------
 #
-# No tool finds a number that is wrong but valid. CuPy raises no error for a NaN, and ``np.errstate`` does not
-# change that. Ask after each step, and the first one that has a NaN is the one to look at:
+# None of these tools finds a number that is wrong but valid. CuPy raises no error for a NaN, and
+# ``np.errstate`` does not change that. Count after each step; the first one that has a NaN is the one to look
+# at:
 
 steps = {"x": cp.asarray([-0.001, *range(1, 1000)])}
 steps["root"] = cp.sqrt(steps["x"])
@@ -244,7 +267,8 @@ for name, values in steps.items():
 # %%
 # Integers wrap around where they are stored, and a Python float in a kernel makes its arithmetic float64,
 # which ``gg.trace`` reports; see :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`.
-# A ``RawKernel`` with a ``float`` parameter gets zero from a Python float: hand over ``np.float32(2.0)``.
+# A ``RawKernel`` with a ``float`` parameter reads half of a Python float's eight bytes, so 2.0 arrives as
+# zero: hand over ``np.float32(2.0)``.
 
 # %%
 # What each tool looks at, and what it costs
@@ -255,44 +279,46 @@ for name, values in steps.items():
 #
 #    * - tool
 #      - finds
-#      - how long a kernel takes
+#      - a launch then takes
 #    * - ``gg.trace``
 #      - indices, races, barriers, unset memory, float64
-#      - :measured:`trace_time` for a thousand threads
+#      - :measured:`trace_time`
 #    * - launch blocking
 #      - the launch that fails
-#      - as long as before
+#      - as long, and Python waits for it
 #    * - ``debug=True``
-#      - what you assert, integer division by zero
-#      - :measured:`slower_debug` as long
+#      - what you assert, division by zero
+#      - :measured:`seconds_debug`
 #    * - ``memcheck``
 #      - addresses outside of arrays
-#      - :measured:`slower_memcheck` as long
+#      - :measured:`seconds_memcheck`
 #    * - ``racecheck``
 #      - races in shared memory, and in no other
-#      - :measured:`slower_racecheck` as long
+#      - :measured:`seconds_racecheck`
 #    * - ``synccheck``
 #      - barriers that not all threads of a warp reach
-#      - :measured:`slower_synccheck` as long
+#      - :measured:`seconds_synccheck`
 #    * - ``initcheck``
 #      - unset memory of arrays, not shared memory
-#      - :measured:`slower_initcheck` as long
+#      - :measured:`seconds_initcheck`
 #
-# The last four are tools of ``compute-sanitizer``, which comes with the CUDA toolkit. Under ``racecheck``,
-# use a small input. This is its report on the missing barrier at the top:
+# ``gg.trace`` ran a thousand threads, the others four million, so of these only ``racecheck`` needs a small
+# input. The last four belong to ``compute-sanitizer``, which comes with the CUDA toolkit. NVIDIA's debugger
+# ``cuda-gdb`` is not tried here.
+#
+# None of the four noticed an atomic addition that is missing in global memory, or shared memory that nobody
+# set to zero. ``initcheck`` looks at arrays only, without the pool: for a kernel that adds to a ``cp.empty``
+# of a thousand numbers, it counted :measured:`errors_unset` errors. And ``racecheck`` says of the missing
+# barrier at the top:
 
-# record: The missing barrier under racecheck
+# fold: The report of racecheck
 print(reports["no_barrier", "racecheck"])
-
-# %%
-# A missing atomic addition in global memory, and shared memory that nobody set to zero, went unnoticed by
-# all four. ``initcheck`` looks at arrays only: for a kernel that adds to a ``cp.empty``, it counted
-# :measured:`errors_unset` errors.
 
 # %%
 # .. remember::
 #
-#    - Trace a new kernel with ``gg.trace`` on a small input of an odd size before you launch it.
+#    - Trace a new kernel with ``gg.trace`` on a small input of an odd size before you launch it. If a program
+#      hangs, end it with ``kill -9``, and trace it.
 #    - If an error comes late, run again with ``CUDA_LAUNCH_BLOCKING=1``, then under ``compute-sanitizer``,
 #      without CuPy's memory pool. Then restart the process.
 #    - Test on a GPU with new data each time: shared memory may still hold the right numbers of the last test.

@@ -6,31 +6,32 @@ Which step of a GPU program is slow, which line of its kernel, and why?
 """
 # %%
 # Time the steps first, with events between them, and only then look into the slowest kernel with Nsight
-# Compute. In this program, one step of four takes :measured:`turn_share` of the time. Its counters point to
-# one line, whose stores touch many more pieces of memory than they need. With that line mended, the kernel is
+# Compute. In this program, one step of four takes :measured:`turn_share` of the time, and the GPU's counters
+# point to one line, which touches far more memory than it needs. Without that fault, the kernel is
 # :measured:`turns[turn_by_tiles, 8192**2].speedup(turn_by_threads)` as fast, and the program
 # :measured:`program[roughness_by_tiles, 8192**2].speedup(roughness)`.
 #
-# .. headline:: One step takes most of the time, until its stores are mended
+# .. headline:: One step takes most of the time, until its kernel is mended
 #
 # .. drawn:: profiling
 #
 #     from gpuguide.charts.timeline import plot_timeline
 #
 #     runs = {
-#         "a number in each thread": arrays["timeline_threads"],
-#         "through tiles": arrays["timeline_tiles"],
+#         "at first": arrays["timeline_threads"],
+#         "with the mended kernel": arrays["timeline_tiles"],
 #     }
-#     plot_timeline(runs, ("turn", "differences", "add up", "fetch"))
+#     lanes = "turn (Numba)", "differences (CuPy)", "add up (CuPy)", "fetch (a copy)"
+#     plot_timeline(runs, lanes)
 
 # %%
 # Which step? Events between the steps
 # ------------------------------------
 #
 # The program says how rough each of 8192 signals is. They come as columns, so it turns them into rows, takes
-# the differences of neighbours, squares these and adds them up, and fetches the sums. An :term:`event`
-# between two steps costs next to nothing, and nothing waits for it but the host, at the end. Some work ahead
-# of the steps keeps the GPU busy while Python launches them; else the first step would be charged for that.
+# the differences of neighbours, squares these and adds them up, and fetches the sums. An :term:`event` is a
+# mark between two steps, at which the GPU notes the time. Only the host waits for it, at the end. Some work
+# ahead of the steps keeps the GPU busy while Python launches them; else their times would include that.
 
 import cupy as cp
 import numpy as np
@@ -91,8 +92,9 @@ print("as in NumPy:", np.allclose(sums, expected, rtol=1e-4))
 # %%
 # .. try-it::
 #
-#    Put ``lambda x: cp.ascontiguousarray(x.T)`` in the place of ``turn``. Before you look into a kernel of
-#    your own, see whether a library has a faster one.
+#    Put ``lambda x: cp.ascontiguousarray(x.T)`` in the place of ``turn`` in ``steps``. CuPy's copy takes
+#    :measured:`turns[turn_cupy, 8192**2].time`. Before you look into a kernel of your own, see whether a
+#    library has a faster one.
 
 # %%
 
@@ -142,7 +144,7 @@ for step in steps:
 # ----------------------------------------
 #
 # In a larger program, give the steps names, which profilers show beside kernels and copies. Such a name is
-# called an *NVTX range*. ``profile()`` marks the part to look at.
+# called an *NVTX range*. ``profile()`` marks the part that a profiler should look at.
 
 from cupyx.profiler import profile, time_range
 
@@ -154,16 +156,17 @@ with profile():
 print("as before:", np.array_equal(y, sums))
 
 # %%
-# NVIDIA's Nsight Systems draws a timeline of any program, with these names in a row of their own, and without
-# a change of the code. Look for gaps in which the GPU waits for Python, for copies that overlap with
-# nothing, and for the longest bars:
+# NVIDIA's Nsight Systems draws a timeline like that at the top, of any program, with these names in a row of
+# their own. We have not run it here. Look for gaps in which the GPU waits for Python, for copies while
+# nothing else runs, and for the longest bars:
 #
 # .. code-block:: console
 #
-#    $ nsys profile --trace=cuda,nvtx --output=steps python steps.py
+#    $ nsys profile --trace=cuda,nvtx --capture-range=cudaProfilerApi --output=steps python steps.py
+#    $ nsys stats steps.nsys-rep
 #
-# The file is opened in its window, or summed up by ``nsys stats steps.nsys-rep``. If you have PyTorch, its
-# profiler sees all kernels as well, those of CuPy and Numba included. It fits into a notebook:
+# If you have PyTorch, its profiler sees all kernels as well, those of CuPy and Numba included. It works in a
+# notebook:
 
 # fold: PyTorch's profiler, and what it saw
 import re
@@ -185,16 +188,31 @@ for event in trace.events():
 # Why is the kernel slow? Nsight Compute
 # --------------------------------------
 #
-# Nsight Compute runs each kernel again and again, each time with other hardware counters, so show it only the
-# one in question. ``lineinfo=True`` in ``@cuda.jit`` lets it name lines.
+# Nsight Compute (``ncu``, part of the CUDA toolkit) runs a kernel again and again, each time with other
+# hardware counters, so show it only the kernel in question. Write ``@cuda.jit(lineinfo=True)`` above it, or
+# lines cannot be told apart. With ``steps.py`` for the code above:
 #
 # .. code-block:: console
 #
-#    $ ncu -k regex:turn --section SpeedOfLight --section Occupancy --section WarpStateStats \
-#          --section SourceCounters --import-source yes -o turn python steps.py
+#    $ ncu -k regex:turn --profile-from-start off --clock-control none \
+#          --section SpeedOfLight --section Occupancy \
+#          --section WarpStateStats --section SourceCounters \
+#          --metrics l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio \
+#          -o turn python steps.py
 #    $ ncu --import turn.ncu-rep --page details
+#    $ ncu --import turn.ncu-rep --page raw
 #
-# Of the two kernels, the slow one and the one below, it says:
+# If it says ``ERR_NVGPUCTRPERM``, whoever runs the machine has to `allow counters
+# <https://developer.nvidia.com/ERR_NVGPUCTRPERM>`__. Read in this order:
+#
+# - **Speed of light** says how busy a part of the GPU is. A kernel that only moves numbers should keep its
+#   memory, the *DRAM*, busy. *L2* is the cache in front of it.
+# - **Sectors** are pieces of 32 bytes. A warp that stores 32 neighbouring float32 touches four.
+# - **Occupancy** is how many warps were there, of those that a multiprocessor can hold. It matters if it is
+#   low *and* the kernel waits.
+# - **Stalls** are the cycles that a warp waits between two instructions, by reason. *Drain* means that the
+#   warp is through and its last stores are still under way, *long scoreboard* that a number from memory is
+#   not there yet.
 
 # record: Both kernels under Nsight Compute
 details, raw, source = counters.profiled()
@@ -230,56 +248,43 @@ gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=3.5)
 gg.claim(turns, "turn_by_tiles", faster_than="turn_cupy", at=n, by=1.7)
 
 # %%
-# .. list-table:: What to read, in this order
+# .. list-table:: The kernel at first, and the one that is mended below
 #    :header-rows: 1
 #
 #    * -
-#      - slow kernel
-#      - fast kernel
-#    * - *Speed of light*: DRAM
+#      - at first
+#      - mended
+#    * - Speed of light: DRAM
 #      - :measured:`dram_threads`
 #      - :measured:`dram_tiles`
-#    * - *Speed of light*: L2
+#    * - Speed of light: L2
 #      - :measured:`l2_threads`
 #      - :measured:`l2_tiles`
-#    * - *Sectors* per store
+#    * - Sectors per store
 #      - :measured:`sectors_threads`
 #      - :measured:`sectors_tiles`
-#    * - *Occupancy*
+#    * - Occupancy
 #      - :measured:`occupancy_threads`
 #      - :measured:`occupancy_tiles`
-#    * - *Stalls*: the longest
+#    * - Longest stall
 #      - :measured:`stall_threads`, :measured:`waits_threads` cycles
 #      - :measured:`stall_tiles`, :measured:`waits_tiles` cycles
 #
-# The slow kernel leaves the memory mostly idle and keeps the cache in front of it busy, for each store asks
-# for far too many pieces. There are warps enough, so more of them would not help.
+# The slow kernel leaves the DRAM mostly idle and keeps the L2 busy: each store of a warp goes to 32 rows, and
+# touches a sector in each. Most of the warps that could be there are there, so we think that more of them
+# would not help.
+#
+# The same report has a row for each line, with ``--page source --csv --print-source cuda,sass``. Nsight
+# Compute looks at the warps again and again, and found :measured:`share_of_line` of them in the line that
+# loads and stores. Loads included, this line touches :measured:`too_many` as many sectors as it needs, which
+# is about what mending it gains: :evidence:`count too_many`
 
-# %%
-# **Speed of light** says which part of the GPU is busy. A kernel that only moves numbers should keep the DRAM
-# busy. If nothing is, the kernel waits, and stalls say for what.
-#
-# **Sectors** are pieces of 32 bytes. A warp that stores 32 neighbouring float32 touches four. A warp of
-# ``turn_by_threads`` stores into 32 rows, and touches one sector in each.
-#
-# **Occupancy** is the share of the warps that could be there. It matters if it is low *and* the kernel waits.
-#
-# **Stalls** are the cycles that a warp waits between two instructions, by reason. *Drain* means that the warp
-# has come to the end and its last stores are still under way, *long scoreboard* that a number from memory is
-# not there yet, and *barrier* what it says.
-#
-# With ``--page source --print-source cuda,sass``, the same report has a row for each line:
-
-# record: What each line of the slow kernel costs
+# fold: What each line of the slow kernel costs
 print("line   samples   sectors   least   code")
 for number, code, share, touched, least in lines:
     if share >= 0.005:
         millions = f"{touched / 1e6:5.1f} M   {least / 1e6:5.1f} M"
         print(f"{number:4}   {share:7.1%}   {millions}   {code}")
-
-# %%
-# The line that stores has :measured:`share_of_line` of the samples, and touches :measured:`too_many` as many
-# sectors as it needs.
 
 # %%
 # Mend the line, and measure again
@@ -313,7 +318,7 @@ print("as before:", np.array_equal(sums_by_tiles, sums))
 # :evidence:`variant turn_by_tiles`
 #
 # The timeline says what to look at next, and whether to go on. Here the best way is to leave the step out:
-# differences and sums down the columns need no turned copy, and the program takes
+# differences and sums down the columns need no turned copy. Up to the fetch, the program then takes
 # :measured:`program[roughness_unturned, 8192**2].time`, where it was
 # :measured:`program[roughness, 8192**2].time` at first. No profiler says so.
 #
