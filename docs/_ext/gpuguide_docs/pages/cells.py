@@ -27,14 +27,14 @@ __all__ = [
 DRAW = "# draw"
 THUMBNAIL = "# thumbnail"
 WRONG = "# wrong:"
-_HEADER = re.compile(r"# ?(?P<word>record|fold|wrong, ?fold)(:(?P<title>.*)|$)")
+_HEADER = re.compile(r"# ?(?P<word>record|output|fold|wrong, ?fold)(:(?P<title>.*)|$)")
 # sphinx-gallery treats the comment right under ``# %%`` as text.
-_HEADER_AS_TEXT = re.compile(r"draw|thumbnail|(draw|record|fold|wrong|wrong, ?fold):.*")
+_HEADER_AS_TEXT = re.compile(r"draw|thumbnail|(draw|record|output|fold|wrong|wrong, ?fold):.*")
 # What follows on the line of the mark itself, sphinx-gallery drops.
 _TEXT_ON_MARK = re.compile(r"# ?%%[ \t]*(\S.*)")
 
 CellKind = Literal["text", "recorded", "drawn", "comment"]
-Place = Literal["open", "folded", "end"]
+Place = Literal["open", "output", "folded", "end"]
 
 
 class Block(NamedTuple):
@@ -77,10 +77,11 @@ class Cell:
 
     @property
     def place(self) -> Place:
-        """Where the page shows a recorded cell: open, folded, or folded at the end of the page."""
+        """Where a recorded cell stands: open, its output alone, folded, or folded at the end of the page."""
         if self._header is None:
             return "open"
-        return "end" if self._header["word"] == "record" else "folded"
+        places: dict[str, Place] = {"record": "end", "output": "output"}
+        return places.get(self._header["word"], "folded")
 
     @property
     def title(self) -> str:

@@ -147,7 +147,7 @@ def cell_block(cell: Cell, output: str, *, states: bool = False) -> str:
         options.append("at-end:" if states else "code-only:")
     elif cell.place != "open":
         options.append(f"fold: {cell.title}")
-        options += ["at-end:"] if cell.place == "end" else []
+        options += {"end": ["at-end:"], "output": ["code-only:"]}.get(cell.place, [])
     return cell_directive(code, output, options)
 
 
