@@ -1,27 +1,40 @@
 """
-CUDA graphs: record a round, replay it
-======================================
+CUDA graphs: record launches once, replay them
+==============================================
 
 How do you repeat the same short kernels without launching each of them from Python?
 """
 # %%
-# If a loop launches the same short kernels again and again, record one round of it in a CUDA graph and launch
-# that. A thousand steps of a solver on a hundred thousand numbers take
-# :measured:`thousand[views, 10**5].time` when Numba launches each of them,
-# :measured:`thousand[elementwise, 10**5].time` with one CuPy call per step, and
-# :measured:`thousand[graph_of_1000, 10**5].time` as a graph. On ten million numbers a graph gains next to
-# nothing, for there the kernels take longer than their launches.
+# If a loop launches the same short kernels again and again, record some of its steps in a CUDA graph and
+# launch that. A thousand steps on a hundred thousand numbers take :measured:`thousand[views, 10**5].time`
+# if Numba launches each of them, and :measured:`thousand[graph_of_1000, 10**5].time` as a graph. Where
+# kernels take longer than their launches, a graph gains next to nothing.
 #
-# .. headline:: A thousand short steps: in a graph, the GPU no longer waits for Python
+# .. headline:: In a graph, short steps no longer wait for Python
 #
 # .. drawn:: graphs
 #
-#    from gpuguide.charts.shapes import plot_bars
+#    from gpuguide.charts.shapes import plot_values
 #
-#    names = ["cupy_arrays", "cupy", "views", "elementwise", "graph_of_1000"]
-#    plot_bars(results, names, at=10**5)
+#    names = {
+#        "each step launched by Numba": "views",
+#        "a compiled loop on one CPU thread": "cpu_loop",
+#        "each step launched by CuPy": "elementwise",
+#        "each step launched by cuda.core": "cuda_core",
+#        "all steps in one graph": "graph_of_1000",
+#    }
+#    times = {label: results.time(name, 10**5) for label, name in names.items()}
+#    plot_values(times, "time of a thousand steps on 10⁵ numbers")
+
+# %%
+# A loop of short kernels
+# -----------------------
 #
-# .. headline:: What the steps do: they smooth a noisy signal
+# The example smooths a noisy signal: it looks for numbers that are close to the noisy ones and close to their
+# neighbours. The Jacobi method finds them step by step. Each step computes every number anew, from the noisy
+# one and from its two neighbours of the step before, out of one array into the other and back.
+#
+# .. headline:: A noisy signal, and what a thousand steps make of it
 #
 # .. drawn:: graphs
 #
@@ -43,18 +56,6 @@ How do you repeat the same short kernels without launching each of them from Pyt
 #             ax,
 #             "Six hundred noisy points around a wave, and a smooth line through them: the thousandth step.",
 #         )
-
-# %%
-# A loop of short kernels
-# -----------------------
-#
-# To smooth a signal, look for numbers that are close to the noisy ones and close to their neighbours. That is
-# a system of equations, and the Jacobi method solves it in steps: in each, every number is computed anew from
-# the noisy one and from its two neighbours of the step before. The steps go from one array into the other and
-# back.
-#
-# .. rung:: views
-#    :beside:
 
 import cupy as cp
 import numpy as np
@@ -97,8 +98,8 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 # %%
 # .. try-it::
 #
-#    Do 2000 steps instead. The numbers stay as they are, bit for bit: after a thousand steps the solver has
-#    converged. Further down, it finds out by itself when it may stop.
+#    Do 2000 steps instead. The numbers stay the same, bit for bit: the solver has long converged. Further
+#    down, it finds out by itself when it may stop.
 
 # %%
 
@@ -111,12 +112,12 @@ results = graphs.thousand.run()
 until = graphs.until.run()
 
 # %%
-# Record a round, and launch it
-# -----------------------------
+# Record fifty steps, launch them twenty times
+# --------------------------------------------
 #
-# Between ``begin_capture`` and ``end_capture`` nothing runs. What is launched into the stream goes into the
-# graph, with its grid and with the addresses of its arrays. Here fifty steps are recorded, and launched
-# twenty times. The stream must be one of your own: the default stream cannot be recorded.
+# Between ``begin_capture`` and ``end_capture`` nothing runs. Instead, the graph notes each launch into the
+# stream, with its grid and the addresses of its arrays. The stream must be one of your own, since the default
+# stream cannot be recorded.
 #
 # .. rung:: graph_of_50
 #    :beside:
@@ -140,31 +141,30 @@ with stream:
     print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
-# A kernel of the graph takes :measured:`per_kernel` on the GPU, launch included, and Python is free
-# meanwhile. To record, Python makes all fifty launches once, so a graph pays from the second time on.
+# In a graph of all thousand steps, the GPU needs :measured:`per_kernel` from one kernel to the next, and
+# Python is free meanwhile. But two steps in a graph already save most of the time. Recording takes about as
+# long as launching everything once, so a graph pays from its second launch on.
 #
-# .. list-table:: A thousand steps on a hundred thousand numbers
+# .. list-table:: A thousand steps on ten thousand numbers
 #    :header-rows: 1
 #
-#    * - steps in the graph
+#    * - how
 #      - time
-#    * - 2
-#      - :measured:`thousand[graph_of_2, 10**5].time`
-#    * - 10
-#      - :measured:`thousand[graph_of_10, 10**5].time`
-#    * - 50
-#      - :measured:`thousand[graph_of_50, 10**5].time`
-#    * - 1000
-#      - :measured:`thousand[graph_of_1000, 10**5].time`
-#    * - 1000, recorded anew each time
-#      - :measured:`thousand[record_and_replay, 10**5].time`
+#    * - each step launched by Numba
+#      - :measured:`thousand[views, 10**4].time`
+#    * - 2 steps in the graph
+#      - :measured:`thousand[graph_of_2, 10**4].time`
+#    * - 50 steps in the graph
+#      - :measured:`thousand[graph_of_50, 10**4].time`
+#    * - 1000 steps in the graph, recorded anew each time
+#      - :measured:`thousand[record_and_replay, 10**4].time`
 
 # %%
 # CuPy's calls can be recorded, too
 # ---------------------------------
 #
-# You need no kernel of your own. A graph holds whatever CuPy launches, as long as all calls write into arrays
-# that are there already, with ``out=`` or in place. Call them once beforehand, so that they are compiled.
+# You need no kernel of your own. A graph holds whatever CuPy launches, as long as all calls write into
+# existing arrays, with ``out=`` or in place. Call them once beforehand, so that they are compiled.
 #
 # .. rung:: graph_of_cupy
 #    :beside:
@@ -192,16 +192,18 @@ with stream:
     print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
-# These are four kernels per step instead of one. All the same, the graph is
-# :measured:`thousand[graph_of_cupy, 10**5].speedup(cupy)` as fast as the calls.
+# Although these are four kernels per step instead of one, on ten thousand numbers the graph takes
+# :measured:`thousand[graph_of_cupy, 10**4].time`. Without a graph the same calls take
+# :measured:`thousand[cupy, 10**4].time`, and even one ``ElementwiseKernel`` per step takes
+# :measured:`thousand[elementwise, 10**4].time`. So try a graph before you write a kernel.
 
 # %%
 # Until it has converged
 # ----------------------
 #
-# Python cannot look at a result while it is being recorded, so a graph always does all of its steps. Look
-# between two launches: with a round of fifty steps, Python waits for the GPU once per round, and at most 49
-# steps are done in vain.
+# A graph always does all of its steps, since Python cannot look at a result while it records. Look between
+# two launches instead. With fifty steps per graph, Python waits for the GPU once per fifty steps, and at most
+# 49 steps are done in vain.
 
 with stream:
     smooth[:] = noisy
@@ -213,20 +215,21 @@ with stream:
 print(f"{steps} steps, the last of which changes {change:.1g}")
 
 # %%
-# This takes :measured:`until[graph, 10**5].time`. With single launches and a look once per fifty steps it
-# takes :measured:`until[look_seldom, 10**5].time`, and with a look after every second step
+# This takes :measured:`until[graph, 10**5].time`. If Numba launches the steps, a look after every fiftieth
+# takes :measured:`until[look_seldom, 10**5].time`, and a look after every second
 # :measured:`until[look_often, 10**5].time`.
 #
 # .. try-it::
 #
-#    Ask for ``change >= 1e-6``. Now only the limit of 5000 steps ends the loop. In ``float32``, the steps end
-#    up swinging between two results that differ by 3.5e-6, so always set a limit.
+#    Ask for ``change >= 1e-6``. Now only the limit of 5000 steps ends the loop: in ``float32``, the steps end
+#    up swinging between two results that differ by more than that. So always set a limit.
 #
 # .. dropdown:: A graph that decides by itself
 #
-#    A graph can hold a loop, whose last kernel tells the GPU whether to go round again. CuPy 14 cannot record
-#    that, but ``cuda.core`` can, a package that comes with numba-cuda. Python then looks once, at the end.
-#    This takes :measured:`until[own_decision, 10**5].time`, so there is little left to gain.
+#    A graph can hold a loop whose last kernel tells the GPU whether to go round again. CuPy 14 cannot record
+#    that, but ``cuda.core`` can, NVIDIA's package for CUDA in Python, which comes with numba-cuda. Python
+#    then looks once, at the end. This takes :measured:`until[own_decision, 10**5].time`, so there is little
+#    left to gain.
 #
 # .. kernel:: gpuguide.topics.graphs.study
 #    :names: record_loop
@@ -237,15 +240,22 @@ print(f"{steps} steps, the last of which changes {change:.1g}")
 #    :fold: Its last two kernels, in CUDA C++
 
 # %%
-# All steps in one launch
-# -----------------------
+# .. dropdown:: All steps in one launch, with grid.sync()
 #
-# A kernel of your own can also do all steps by itself, if its blocks wait for each other at ``grid.sync()``.
-# The page on :doc:`stencils </gallery/fast_kernels/stencil>` explains it.
+#    A kernel can also do all steps by itself, if its blocks wait for each other at ``grid.sync()`` after each
+#    step, as the lesson on :doc:`stencils </gallery/fast_kernels/stencil>` explains. Here that takes
+#    :measured:`thousand[all_steps, 10**5].time`, longer than the graph's
+#    :measured:`thousand[graph_of_1000, 10**5].time`. We think that the GPU goes from one kernel of a graph to
+#    the next sooner than all blocks have met. :evidence:`opinion` So prefer the graph: its kernel is simpler,
+#    too.
 #
-# .. rung:: all_steps
-#    :beside:
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: all_steps
+#    :fold: All steps in one launch: the kernel
 
+# %%
+
+# fold: All steps in one launch: the launch
 smooth[:] = noisy
 cp.cuda.Device().synchronize()
 blocks_at_once = 2 * cp.cuda.Device().attributes["MultiProcessorCount"]
@@ -253,17 +263,26 @@ all_steps[blocks_at_once, 256](noisy_view, spare_view, smooth_view, 1000)
 print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
-# This takes :measured:`thousand[all_steps, 10**5].time`, longer than the graph. We think that the GPU goes
-# from one kernel of a graph to the next sooner than all blocks have met at ``grid.sync()``.
-# :evidence:`opinion`
-
-# %%
 # What cannot be recorded
 # -----------------------
 #
-# Nothing that waits for the GPU, copies from or to a NumPy array, or calls cuBLAS through CuPy.
-# These raise an error, and some of them spoil the capture:
+# Whatever waits for the GPU, copies from or to a NumPy array, or calls cuBLAS through CuPy raises an error:
+#
+# - ``float(x.sum())``: "D2H transfers are disallowed", that is, from the device to the host. Look at results
+#   between two launches.
+# - ``cp.asarray(np.ones(1000))``: "H2D transfers are disallowed". Copy beforehand, into an array that the
+#   graph reads.
+# - ``matrix @ matrix``: "calling cuBLAS API during stream capture is currently unsupported". Kernels of your
+#   own that multiply matrices can be recorded.
+# - ``own.synchronize()``: "operation not permitted when stream is capturing". Wait after ``launch``.
+# - ``cuda.as_cuda_array(x)``: "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED". Make views beforehand, or pass
+#   ``sync=False``.
+#
+# The last two also spoil the capture: ``end_capture`` fails as well.
 
+# %%
+
+# fold: The five lines, and their whole messages
 import textwrap
 
 x, matrix = cp.ones(1000, cp.float32), cp.ones((30, 30), cp.float32)
@@ -291,16 +310,12 @@ for code in (
     print(code, *textwrap.wrap(words, 76), sep="\n    ")
 
 # %%
-# D2H means from the device to the host. Take such lines out of the round, or copy beforehand into an array
-# that the graph reads. A matrix product of your own kernels can be recorded.
-
-# %%
-# What goes wrong without an error: memory that is used again
-# ------------------------------------------------------------
+# What goes wrong: the graph writes into another array
+# ----------------------------------------------------
 #
-# A graph keeps addresses, and CuPy does not know. In the next line, ``x + 1`` and ``x + 2`` are temporary
-# arrays. Once the line is recorded they are free, and CuPy hands their memory to the next array; each launch
-# of the graph writes into it.
+# A graph keeps addresses, and CuPy does not know about them. In the line below, ``x + 1`` and ``x + 2`` are
+# temporary arrays. Once the line is recorded, CuPy hands their memory to the next array, and each launch of
+# the graph writes into it. No error is raised.
 
 # wrong: the graph writes into memory that belongs to another array by then
 x, y = cp.arange(5, dtype=cp.float32), cp.empty(5, cp.float32)
@@ -318,17 +333,20 @@ with stream:
     print("zeros:", zeros)
 
 # %%
-# Therefore, give each array that a graph works on a name, write into it with ``out=``, and keep it as long as
-# the graph. The same trap catches ``x = 2 * x``: each launch reads the old array, so that two launches do not
-# double twice.
+# The zeros are gone. Therefore, give a name to each array that a graph works on, write into it with ``out=``,
+# and keep it as long as the graph. The same trap catches ``x = 2 * x``: each launch reads the old array, so
+# two launches do not double twice.
 
 # %%
-# What else goes wrong: another stream, frozen numbers
-# ----------------------------------------------------
+# What goes wrong: a launch outside the stream
+# --------------------------------------------
 #
-# A launch by Numba that does not name the stream is not recorded. It runs at once, and never again:
+# A launch by Numba that does not name the stream is not recorded. It runs at once, and never again, however
+# often the graph is launched.
 
-# wrong: a launch that is not in the stream
+# %%
+
+# wrong, fold: A launch that is not in the stream
 
 
 @cuda.jit
@@ -350,10 +368,13 @@ with stream:
 print("after two launches of the graph:", x[:5])
 
 # %%
-# And a graph has the numbers of Python that were there when it was recorded. What a random generator counts
-# is among them, so that each launch draws the same:
+# Plain numbers that Python passes to a kernel are recorded, too: each launch gets the same. Keep whatever
+# changes from launch to launch in an array. Random numbers of ``default_rng`` are no such trap: each launch
+# of the graph draws new ones.
 
-# wrong: the graph draws the same numbers each time
+# %%
+
+# fold: Two launches draw different numbers
 rng, drawn = cp.random.default_rng(1), cp.empty(3, cp.float32)
 cp.cuda.Device().synchronize()
 with stream:
@@ -366,33 +387,35 @@ with stream:
         print(drawn)
 
 # %%
-# Draw them outside of the graph, into an array that it reads. Keep whatever changes from launch to launch in
-# an array, too.
-
-# %%
-# When launches cost nothing
+# When a graph gains nothing
 # --------------------------
 #
-# With ten million numbers, the graph takes :measured:`thousand[graph_of_1000, 10**7].time`, and single
-# launches :measured:`thousand[views, 10**7].time`: while the GPU works on a step, Python launches the next.
-# With ten thousand numbers, compiled loops on one thread of the CPU take
+# While the GPU works on a long kernel, Python launches the next one. On ten million numbers, a thousand steps
+# take :measured:`thousand[graph_of_1000, 10**7].time` as a graph, and CuPy's launches of a ``RawKernel`` are
+# nearly as good. So compare the time of your kernel with that of its launch: a thousand launches take about
+# :measured:`thousand[elementwise, 10**4].time` by CuPy, and :measured:`thousand[views, 10**4].time` by Numba.
+#
+# If a step is very short, try the CPU first: on ten thousand numbers, a compiled loop on one thread takes
 # :measured:`thousand[cpu_loop, 10**4].time`, and the graph :measured:`thousand[graph_of_1000, 10**4].time`.
 #
 # .. headline:: The more numbers per step, the less a graph gains
 
 # draw
-ax = gg.plot_time(results, variants=["cpu_loop", "cupy", "views", "raw", "graph_of_1000"])
+ax = gg.plot_time(results, variants=["cpu_loop", "raw", "graph_of_1000"])
 
 # %%
 
 # draw
-gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**4, by=4.5)
-gg.claim(results, "graph_of_1000", faster_than="cupy_arrays", at=10**4, by=40)
-gg.claim(results, "graph_of_1000", faster_than="views", at=10**5, by=13)
-gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.6)
-gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**5, by=4.5)
+gg.claim(results, "graph_of_1000", faster_than="views", at=10**5, by=15)
+gg.claim(results, "graph_of_1000", faster_than="cpu_loop", at=10**5, by=8)
+gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**5, by=4.5)
+gg.claim(results, "graph_of_1000", faster_than="cuda_core", at=10**5, by=2.5)
+gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.5)
+gg.claim(results, "graph_of_2", faster_than="views", at=10**4, by=10)
+gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**4, by=5)
+gg.claim(results, "graph_of_cupy", faster_than="elementwise", at=10**4, by=1.3)
 gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=10)
-gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.8)
+gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.7)
 per_kernel = results.time("kernels_alone", 10**5).value / 1000
 _ = gg.fact(
     "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"
@@ -407,7 +430,7 @@ _ = gg.fact(
 #
 #       Numba, CuPy arrays|:measured:`thousand[cupy_arrays, 10**5].time`
 #       CuPy, four calls per step|:measured:`thousand[cupy, 10**5].time`
-#       Numba, views made once|:measured:`thousand[views, 10**5].time`
+#       Numba, views made once by ``as_cuda_array``|:measured:`thousand[views, 10**5].time`
 #       CuPy, an ElementwiseKernel per step|:measured:`thousand[elementwise, 10**5].time`
 #       CuPy, a RawKernel per step|:measured:`thousand[raw, 10**5].time`
 #       ``cuda.core``, the same kernel in CUDA C++|:measured:`thousand[cuda_core, 10**5].time`
@@ -428,17 +451,18 @@ _ = gg.fact(
 # %%
 # .. remember::
 #
-#    - Record a round of the loop, a few dozen kernels, launch the graph again and again, and look at the
-#      result once per round: a thousand steps take :measured:`thousand[graph_of_50, 10**5].time` instead of
+#    - If a loop launches the same short kernels again and again, record a few dozen of them in a CUDA graph:
+#      a thousand steps take :measured:`thousand[graph_of_1000, 10**5].time` instead of
 #      :measured:`thousand[views, 10**5].time`.
-#    - Write into arrays that exist, call everything once beforehand, and keep the arrays as long as the
-#      graph.
+#    - Launch the graph in a loop, and look at the result between two launches.
+#    - Call everything once before you record, write into existing arrays, and keep them as long as the graph.
 
 # %%
 # Your turn: until it has converged
 # ---------------------------------
 #
-# A solver looks after each step. Let it replay rounds, and look once per round. The check needs no GPU.
+# A solver looks at its result after each step. Let it launch a graph of many steps, and look once per launch.
+# The check needs no GPU.
 #
 # .. exercise:: until_converged
 

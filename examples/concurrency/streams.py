@@ -334,6 +334,6 @@ _ = thumbnail.bars(times, "time of eight small kernels")
 # Next
 # ----
 #
-# Next: :doc:`CUDA graphs: record a round, replay it </gallery/concurrency/graphs>`, where a stream is
+# Next: :doc:`CUDA graphs: record launches once, replay them </gallery/concurrency/graphs>`, where a stream is
 # recorded. See also: :doc:`Overlap copies and work </gallery/moving_data/overlap>`, where streams hide copies
 # behind work.

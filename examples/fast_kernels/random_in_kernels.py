@@ -5,45 +5,35 @@ Random numbers inside a kernel
 How does each thread get random numbers of its own, and what do they cost?
 """
 # %%
-# If only one kernel uses the random numbers, make them in that kernel, and they never go through memory. A
-# thousand million random points take :measured:`points[one_draw, 2**30].time` in a kernel that makes them
-# itself. They take :measured:`points[cupy_reduced, 2**30].time` if ``cp.random`` makes them and a kernel
-# counts them, and :measured:`points[cupy, 2**30].time` with ``cp.random`` and array arithmetic. Make few
-# states and let each thread draw many numbers, or compute numbers from a counter, which takes no states.
+# If a single kernel uses the random numbers, make them in that kernel, and they never go through memory. A
+# thousand million random points take :measured:`points[own_state, 2**30].time` there, and
+# :measured:`points[cupy, 2**30].time` with ``cp.random`` and array arithmetic. Each thread needs a state:
+# make few of them, once, and let each thread draw many numbers. Or compute numbers from a counter, without
+# states.
 #
-# .. headline:: Random points: in a kernel that makes its own numbers, and with CuPy
-#
-# .. drawn:: random_in_kernels
-#
-#    from gpuguide.charts.shapes import plot_bars
-#
-#    plot_bars(results, ["cupy", "cupy_reduced", "own_state", "one_draw", "no_state"], at=2**30)
-#
-# .. headline:: Eight random walks of a thousand steps
+# .. headline:: Numbers made in the kernel are :measured:`points[own_state, 2**30].speedup(cupy)` as fast
 #
 # .. drawn:: random_in_kernels
 #
-#     import matplotlib.pyplot as plt
-#     from gpuguide.charts.style import INK, SERIES, describe, style
+#    from gpuguide.charts.shapes import plot_values
 #
-#     with style():
-#         ax = plt.subplots(figsize=(7.2, 3.2))[1]
-#         for path, colour in zip(arrays["paths"], SERIES * 2, strict=False):
-#             ax.plot(path[:, 0], path[:, 1], color=colour, linewidth=1)
-#         ax.plot(0, 0, "o", color=INK)
-#         ax.set(xticks=[], yticks=[], aspect="equal", frame_on=False, anchor="W")
-#         ax.grid(visible=False)
-#         describe(ax, "Eight jagged paths from one point; each goes its own way.")
+#    names = {
+#        "cp.random, then array arithmetic": "cupy",
+#        "in the kernel, a state per thread": "own_state",
+#        "in the kernel, from a counter": "no_state",
+#    }
+#    times = {label: results.time(name, 2**30) for label, name in names.items()}
+#    plot_values(times, "time of a thousand million random points")
 
 # %%
 # A state for each thread
 # -----------------------
 #
-# A generator has a *state*, a few numbers from which it makes the next random number, and then the next
-# state. Threads that run at the same time cannot share one, so Numba makes an array of states, one for each
-# thread, from a single :term:`seed <random seed>`. Each begins 2\ :sup:`64` numbers after the one before, so
-# that no two threads ever meet. Here each thread throws points into a square; the share within a quarter of a
-# circle is a quarter of pi.
+# A generator has a *state*, a few numbers from which it makes the next random number and the next state.
+# Threads that run at the same time cannot share one, so Numba makes an array of states, one for each thread,
+# from a single :term:`seed <random seed>`. Each begins 2\ :sup:`64` numbers after the one before, so that no
+# two threads ever meet. In this kernel, each thread throws points into a square. The share of them that lies
+# within a quarter of a circle is a quarter of pi.
 #
 # .. rung:: own_state
 
@@ -79,12 +69,12 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 # %%
 # .. try-it::
 #
-#    Launch the kernel once more with the same states. You get another estimate, for the states have moved
+#    Launch the kernel once more with the same states. You get another estimate, since the states have moved
 #    on. With states made anew from the same seed you get the first one again, to the last digit.
 #
-# The name says which generator it is: xoroshiro128+, with 128 bits of state. There are also
-# ``xoroshiro128p_uniform_float64``, and ``xoroshiro128p_normal_float32`` and ``_float64`` for the normal
-# distribution, which draw twice for each number.
+# The generator is xoroshiro128+, with 128 bits of state. There is also ``xoroshiro128p_uniform_float64``, and
+# for the normal distribution ``xoroshiro128p_normal_float32`` and ``_float64``, which draw twice for each
+# number.
 
 # %%
 
@@ -116,8 +106,8 @@ _ = gg.keep("paths", random_in_kernels.paths(8, 1000))
 # -------------------------------------
 #
 # ``create_xoroshiro128p_states`` computes the states on one thread of the CPU, one after the other, and
-# copies them to the GPU. Each has 16 bytes. The GPU needs many thousands of threads to be busy, but not a
-# thread for each number: let each draw many.
+# copies them to the GPU, 16 bytes each. The GPU needs many thousands of threads to be busy, but not a thread
+# for each number. So let each thread draw many:
 #
 # .. list-table:: Making states
 #    :header-rows: 1
@@ -138,16 +128,17 @@ _ = gg.keep("paths", random_in_kernels.paths(8, 1000))
 #      - 16 MiB
 #      - :measured:`states_2_20`
 #
-# Make them once, before the loop, and hand them to each launch. With 262 144 states, 34 million points take
-# :measured:`points[own_state, 2**25].time`. A program that made the states before each launch would spend
-# nearly all of its time on the CPU.
+# Make them once, before any loop, and hand them to each launch. With 262 144 states, the GPU throws 34
+# million points in :measured:`points[own_state, 2**25].time`, a small part of the time that it takes the CPU
+# to make the states.
 
 # %%
 # Both coordinates out of one number
 # ----------------------------------
 #
 # The generator makes 64 bits at a time, and a ``float32`` between 0 and 1 takes 24 of them. So one draw is
-# enough for a point.
+# enough for a point. The function ``unit`` leaves out the lowest bits, the weakest of this generator, as `its
+# authors say <https://prng.di.unimi.it/xoroshiro128plus.c>`__.
 #
 # .. rung:: one_draw
 
@@ -163,8 +154,8 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 #
 # A *counter-based* generator scrambles a counter so thoroughly that the results look random. Number 7 of
 # thread 12 follows from the seed, from 12 and from 7, and needs no number before it. There is nothing to
-# create, to keep or to copy. If you count elements instead of threads, the result does not even depend on the
-# grid. Philox is such a generator; CuPy has it, too.
+# create, to keep or to copy, and the kernel takes about as long as with states. If you count elements instead
+# of threads, the result does not even depend on the grid. Philox is such a generator, which CuPy has as well.
 #
 # .. rung:: no_state
 #    :beside:
@@ -184,16 +175,32 @@ first_numbers[n_threads // 256, 256](out)
 print("of thread 0:", *(f"{int(number):08x}" for number in out[0]))
 
 # %%
-# These are the first test values that the authors of Philox
-# `publish <https://github.com/DEShawResearch/random123/blob/main/tests/kat_vectors>`__. Test a generator that
-# you write down yourself in this way: with a slip in one constant, its numbers would still look random.
+# The last line shows the first `test values of Philox's authors
+# <https://github.com/DEShawResearch/random123/blob/main/tests/kat_vectors>`__. Check a generator that you
+# write down yourself in this way: with a slip in one constant, its numbers would still look random.
 
 # %%
 # Random walks
 # ------------
 #
-# A walker goes one crossing further in each step, in one of four directions. With ``cp.random`` there is a
-# call for each step, which moves all walkers; in a kernel, a thread walks on its own.
+# Each step of a walker leads to the next crossing, in one of four directions. In a kernel, each thread walks
+# on its own, a thousand steps in one launch.
+#
+# .. headline:: Eight random walks of a thousand steps
+#
+# .. drawn:: random_in_kernels
+#
+#     import matplotlib.pyplot as plt
+#     from gpuguide.charts.style import INK, SERIES, describe, style
+#
+#     with style():
+#         ax = plt.subplots(figsize=(7.2, 3.2))[1]
+#         for path, colour in zip(arrays["paths"], SERIES * 2, strict=False):
+#             ax.plot(path[:, 0], path[:, 1], color=colour, linewidth=1)
+#         ax.plot(0, 0, "o", color=INK)
+#         ax.set(xticks=[], yticks=[], aspect="equal", frame_on=False, anchor="W")
+#         ax.grid(visible=False)
+#         describe(ax, "Eight jagged paths from one point; each goes its own way.")
 #
 # .. rung:: walk
 #    :beside:
@@ -205,17 +212,16 @@ squares = (ends.astype(cp.float64) ** 2).sum(axis=1)
 print("mean square of the distance:", float(squares.mean()), "after", steps, "steps")
 
 # %%
-# After a thousand steps, the mean square is about a thousand. A million walkers take
-# :measured:`walks[walk, 2**20].time` in the kernel, and :measured:`walks[cupy_steps, 2**20].time` with
-# ``cp.random``.
+# In theory it is a thousand. A million walkers take :measured:`walks[walk, 2**20].time` on the GPU. With
+# ``cp.random``, they take many times as long: Python calls several functions for each of their steps.
 
 # %%
 # What goes wrong: numbers that come again
 # ----------------------------------------
 #
 # If threads count by ``cuda.threadIdx.x``, which is the same in all blocks, every block throws the same
-# points. The same happens with states that are made anew before each launch, from the same seed. No error is
-# raised, and each estimate of pi looks fine. So look at the counts of whole blocks:
+# points. The same happens from launch to launch, if you make the states anew from the same seed. No error is
+# raised, and each estimate of pi looks fine. So compare the counts of whole blocks:
 
 # wrong: a thread's place in its block is the same in all blocks
 for kernel in (no_state, same_in_blocks):
@@ -227,6 +233,8 @@ for kernel in (no_state, same_in_blocks):
     )
 
 # %%
+# In the second line, all 256 blocks have the same counts.
+#
 # .. kernel:: gpuguide.topics.random_in_kernels.kernels
 #    :names: same_in_blocks
 #    :fold: The wrong kernel
@@ -236,9 +244,8 @@ for kernel in (no_state, same_in_blocks):
 # -------------------------------------------
 #
 # ``xoroshiro128p_uniform_float32`` makes a number of 53 bits below 1 and rounds it to ``float32``. Once in
-# 33 million times, the rounded number is 1. Then ``int(u * n)`` is an index behind the end, and
-# ``log(1 - u)`` is infinite. It is a
-# `known fault <https://github.com/NVIDIA/numba-cuda/issues/753>`__:
+# about 33 million times, it becomes 1. Then ``int(u * n)`` is an index behind the end, and ``log(1 - u)`` is
+# infinite. This is a `known fault <https://github.com/NVIDIA/numba-cuda/issues/753>`__ of numba-cuda:
 
 states = create_xoroshiro128p_states(n_threads, seed=1)
 count_ones[n_threads // 256, 256](states, 8192, counts)
@@ -249,39 +256,49 @@ print(int(counts.sum()), "of", n_threads * 8192, "numbers are 1")
 #    :names: count_ones
 #    :fold: The kernel that counts
 #
-# The function ``unit`` above takes 24 bits, all of which fit into a ``float32``, and never returns 1. The
-# function for ``float64`` is right as well.
+# The function ``unit`` above never returns 1, for its 24 bits all fit into a ``float32``. The function for
+# ``float64`` is right as well.
 
 # %%
 
 # draw
-gg.claim(results, "own_state", faster_than="cupy", at=2**30, by=1.2)
-gg.claim(results, "one_draw", faster_than="own_state", at=2**30)
-gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=3)
-_ = gg.claim(results, "own_state", faster_than="cpu_threads", at=2**25, by=10)
+gg.claim(results, "own_state", faster_than="cupy", at=2**30, by=10)
+gg.claim(results, "no_state", faster_than="cupy", at=2**30, by=10)
+gg.claim(results, "one_draw", faster_than="own_state", at=2**30, by=1.5)
+_ = gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
 
 # %%
 # Where Numba's generator is going
 # --------------------------------
 #
-# Numba's successor for CUDA, numba-cuda-mlir, keeps these functions for old code only:
-# `its documentation <https://nvidia.github.io/numba-cuda-mlir/latest/user/random.html>`__ calls the module
-# deprecated, and refers to the
-# `device functions of cuRAND in nvmath-python
-# <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In its version 0.6.0, the
-# states are made in a loop of plain Python. A generator such as the Philox above needs neither, for it is
-# ordinary arithmetic.
+# Numba's successor for CUDA, numba-cuda-mlir, keeps these functions for old code only. `Its documentation
+# <https://nvidia.github.io/numba-cuda-mlir/latest/user/random.html>`__ calls the module deprecated, and
+# refers to the `device functions of cuRAND in nvmath-python
+# <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In version 0.6.0, plain
+# Python makes the states in a loop. A generator such as Philox above needs neither: it is ordinary
+# arithmetic.
 
 # %%
 # All ways and sizes
 # ------------------
 #
-# .. headline:: What is never stored takes the least time
+# .. headline:: A kernel that makes its own numbers is the fastest at every size
 
 # draw
-gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
+gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state"])
 
 # %%
+# .. dropdown:: Could CuPy do better?
+#
+#    Array arithmetic goes through memory several times. One kernel of your own that counts the points would
+#    save most of that, but the numbers still have to be made. ``default_rng`` makes ``float32`` numbers at
+#    :measured:`random_numbers:float32[xorwow, 5*10**7].rate(numbers)`. At this rate, two thousand million
+#    coordinates alone take longer than the kernel ``own_state`` takes for everything.
+#
+#    A ``ReductionKernel`` is no such kernel. With the two arrays of coordinates it takes
+#    :measured:`points[cupy_reduced, 2**30].time`, since CuPy then
+#    :doc:`starts a single block </gallery/fast_kernels/reductions>`.
+#
 # .. kernel:: gpuguide.topics.random_in_kernels.study
 #    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps
 #    :fold: The calls as they were timed
@@ -293,16 +310,16 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state", "no_state"])
 # %%
 # .. remember::
 #
-#    - Make random numbers in the kernel that uses them, if no other does.
-#    - Make one state per thread, once, and let it draw many numbers: for a million states, the CPU needs
-#      :measured:`states_2_20`. If that costs too much, or the result must not depend on the grid, use a
-#      counter-based generator.
+#    - If a single kernel uses the random numbers, make them in that kernel.
+#    - Make one state per thread, once, and let each thread draw many numbers: a million states keep the CPU
+#      busy for :measured:`states_2_20`.
+#    - If that is too long, or if the result must not depend on the grid, use a counter-based generator.
 
 # %%
 # Your turn: the same walks on any grid
 # -------------------------------------
 #
-# Numbers that follow from a counter need no state. Let walkers walk the same way, however many threads there
+# Numbers that follow from a counter need no states. Let walkers go the same ways, however many threads there
 # are. The check needs no GPU.
 #
 # .. exercise:: same_walks

@@ -350,5 +350,6 @@ _ = thumbnail.bars(times, "time of the same work")
 # Next: :doc:`Primes: a better algorithm beats more threads </gallery/first_kernels/primes>`, where a launch
 # for every number loses to plain Python. See also:
 # :doc:`Time a GPU: wait, then stop the clock </gallery/measuring/how_to_time>`, on clocks that see the work
-# behind a launch, and :doc:`CUDA graphs: record a round, replay it </gallery/concurrency/graphs>`, on what a
-# graph can hold.
+# behind a launch, and
+# :doc:`CUDA graphs: record launches once, replay them </gallery/concurrency/graphs>`, on what a graph can
+# hold.

@@ -158,30 +158,22 @@ gg.fact("seen_alone", int((levels[:, 0] > 0).sum()), unit="1", note="of six")
 # After the launch, it prints ``looked up``, and then fails in ``result = out.get()``, with
 # ``cudaErrorIllegalAddress``:
 
-# fold: What Python prints
+# output: What Python prints
 print(reports["later", ""])
 
 # %%
 # With ``CUDA_LAUNCH_BLOCKING=1`` each launch waits for its kernel, so the traceback ends in the launch that
 # is to blame, ``look_up[4, 256](...)``:
 
-# fold: What Python prints when launches block
+# output: What Python prints when launches block
 print(reports["later", "blocking"])
 
 # %%
 # ``memcheck`` watches each access, and names the line of the kernel, if that was compiled with
-# ``@cuda.jit(lineinfo=True)``, with the block and the thread:
-#
-# .. code-block:: console
-#
-#    $ compute-sanitizer --tool memcheck python later.py
-#    ========= Invalid __global__ read of size 4 bytes
-#    =========     at look_up in later.py:13
-#    =========     by thread (188,0,0) in block (2,0,0)
-#
-# We added ``--report-api-errors no --print-limit 1``, and cut out frames of libraries and long names.
+# ``@cuda.jit(lineinfo=True)``, with the block and the thread. We added ``--report-api-errors no
+# --print-limit 1``, and cut out frames of libraries and long names:
 
-# fold: The whole report of memcheck
+# output: The report of memcheck
 print(reports["later", "memcheck"])
 
 # %%
@@ -205,7 +197,7 @@ print(reports["later", "memcheck"])
 # On this GPU it hangs. ``synccheck`` is the tool for barriers, yet it hung along with the program and had
 # printed nothing when we stopped both. ``gg.trace`` names the two barriers, and where each thread waits:
 
-# fold: The program alone, under synccheck, and traced
+# output: The program alone, under synccheck, and traced
 for check in ("", "synccheck"):
     print(reports["never", check], end="\n\n")
 print(traces.traced("never"))
@@ -222,7 +214,7 @@ print(traces.traced("never"))
 # Here ``synccheck`` says ``Barrier error detected. Divergent thread(s) in warp.``, and names the line. So run
 # it on kernels that come back, before they hang elsewhere:
 
-# fold: The report of synccheck
+# output: The report of synccheck
 print(reports["two_barriers", "synccheck"])
 
 # %%
@@ -235,7 +227,7 @@ print(reports["two_barriers", "synccheck"])
 # .. kernel:: gpuguide.topics.debugging.programs.prints
 #    :names: inverse
 
-# fold: What the kernel prints
+# output: What the kernel prints
 print(reports["prints", ""])
 
 # %%
@@ -247,7 +239,7 @@ print(reports["prints", ""])
 #
 # Python then gets an ``AssertionError`` with these words, the line, and the thread and block as z, y, x:
 
-# fold: What the assertion says
+# output: What the assertion says
 print(reports["asserts", ""])
 
 # %%
@@ -311,7 +303,7 @@ for name, values in steps.items():
 # of a thousand numbers, it counted :measured:`errors_unset` errors. And ``racecheck`` says of the missing
 # barrier at the top:
 
-# fold: The report of racecheck
+# output: The report of racecheck
 print(reports["no_barrier", "racecheck"])
 
 # %%

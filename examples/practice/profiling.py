@@ -279,7 +279,7 @@ gg.claim(turns, "turn_by_tiles", faster_than="turn_cupy", at=n, by=1.7)
 # loads and stores. Loads included, this line touches :measured:`too_many` as many sectors as it needs, which
 # is about what mending it gains: :evidence:`count too_many`
 
-# fold: What each line of the slow kernel costs
+# output: What each line of the slow kernel costs
 print("line   samples   sectors   least   code")
 for number, code, share, touched, least in lines:
     if share >= 0.005:

@@ -307,7 +307,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
     "convolution_ladder": OtherSizes({"600, 800": "701, 513"}, _LADDER),
     "graphs": OtherSizes(
         {"100_000": "70_001"},
-        _each(_SMOOTHED, "views", "graph_of_50", "graph_of_cupy", "all_steps"),
+        _each(_SMOOTHED, "noisy_host = (", "graph_of_50", "graph_of_cupy"),
     ),
     "random_in_kernels": OtherSizes(
         {"65_536, 1000": "512, 1001"},
