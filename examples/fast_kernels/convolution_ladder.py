@@ -358,9 +358,8 @@ _ = ax.xaxis.set_major_formatter(lambda n, _: f"{n**0.5:.0f}×{n**0.5:.0f}")
 #
 #    - Split the weights if you can, and make both passes in one kernel: with 15 by 15 weights this is
 #      :measured:`ladder[passes, 8192**2].speedup(quads)` as fast as the best direct sum.
-#    - Count the loads for a product. With 16 pixels per thread in registers, 30 pixels from the tile serve
-#      240 products, and that is :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two
-#      loads for each.
+#    - Count the loads for a product: 16 pixels per thread in registers are
+#      :measured:`ladder[from_window, 8192**2].speedup(from_tile)` as fast as two loads for each.
 #    - Call CuPy first: two passes if the weights can be split, else ``ndimage.convolve`` up to 7 by 7 and the
 #      FFT from 15 by 15 on.
 

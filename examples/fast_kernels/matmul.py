@@ -436,9 +436,9 @@ print(trace)
 #
 #    - Write ``a @ b``. A Numba kernel of 50 lines reaches :measured:`share_tile_in_registers` of cuBLAS for
 #      large matrices, and less for small ones, so write one only for what no library computes.
-#    - In a Numba kernel, loop with ``while`` where the compiler does not know the length: here that is worth
-#      :measured:`product[one_element_unsigned, 4096].speedup(one_element)`. Then load once and use often: a
-#      tile in shared memory for the block, and 8 by 8 sums in the registers of each thread.
+#    - In a Numba kernel, loop with ``while`` where the compiler does not know the length: it is
+#      :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast. Then load once and use
+#      often: tiles in shared memory, and 8 by 8 sums in the registers of each thread.
 #    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a product in ``float32`` is
 #      :measured:`gain_tf32` as fast.
 

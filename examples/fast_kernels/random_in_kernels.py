@@ -313,7 +313,7 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state"])
 #    - If a single kernel uses the random numbers, make them in that kernel.
 #    - Make one state per thread, once, and let each thread draw many numbers: a million states keep the CPU
 #      busy for :measured:`states_2_20`.
-#    - If that is too long, or if the result must not depend on the grid, use a counter-based generator.
+#    - If the result must not depend on the grid, use a counter-based generator.
 
 # %%
 # Your turn: the same walks on any grid

@@ -313,7 +313,7 @@ print(reports["no_barrier", "racecheck"])
 #      hangs, end it with ``kill -9``, and trace it.
 #    - If an error comes late, run again with ``CUDA_LAUNCH_BLOCKING=1``, then under ``compute-sanitizer``,
 #      without CuPy's memory pool. Then restart the process.
-#    - Test on a GPU with new data each time: shared memory may still hold the right numbers of the last test.
+#    - Test with new data each time: shared memory may still hold the right numbers of the last test.
 
 # %%
 # Your turn: a hunt

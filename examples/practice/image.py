@@ -393,10 +393,8 @@ print(f"above the limit: {100 * float((gain > 6).mean()):.0f} % of all pixels")
 # .. remember::
 #
 #    - Copy bytes from pinned memory to the GPU once, take every step there, and bring back a table.
-#    - Time each step with a wait after it, and write a kernel for the slowest: here, one kernel is
-#      :measured:`bright[stands_out, 4096**2].speedup(six_kernels)` as fast as six of CuPy.
-#    - To add up by label, give ``bincount`` only the pixels that have one. CuPy's ``sum_labels`` compares a
-#      pixel with one label after the other.
+#    - Time each step with a wait after it, and write a kernel for the slowest.
+#    - To add up by label, give ``bincount`` only the pixels that have one.
 
 # %%
 # Your turn: a box around each star

@@ -329,10 +329,9 @@ print("as before:", np.array_equal(sums_by_tiles, sums))
 # %%
 # .. remember::
 #
-#    - Put events between the steps of a program before you change any of them, since Python's profiler blames
-#      the line that waits. Ask whether the slowest step is needed.
-#    - Ask Nsight Compute about one kernel: what is busy, sectors per request, occupancy, stalls. Sectors name
-#      the line.
+#    - Put events between the steps of a program before you change any: Python's profiler blames the line that
+#      waits.
+#    - Ask Nsight Compute about one kernel: what is busy, sectors per request, occupancy, stalls.
 
 # %%
 # Your turn: mend a transpose

@@ -401,7 +401,7 @@ except Exception as error:
 #      :measured:`softmax[numba_kernel, 8192**2].speedup(cupy)` as fast in Numba.
 #    - Choose the language of a kernel by who will read it: of five, the slowest takes :measured:`spread` as
 #      long as the fastest.
-#    - Stay with numba-cuda for now. Before you move to numba-cuda-mlir, run your tests with both.
+#    - Before you move from numba-cuda to numba-cuda-mlir, run your tests with both.
 
 # %%
 # Your turn: a softmax by warps

@@ -137,14 +137,8 @@ def _names(options: str) -> list[str]:
 
 def names_missing(page: Page, blocks: list[Block]) -> set[str]:
     """Names that blocks read, and that none of them, nor a fold of the page, defines or imports above."""
-    cells = read_cells(page.script(LAYOUT))
-    text = "\n".join(cell.content for cell in cells if cell.kind == "text")
-    are_folded = ("# record:", "# fold:")
-    folded = "\n".join(cell.content for cell in cells if cell.content.lstrip().startswith(are_folded))
-    imported = re.findall(r"^import .*?(\w+)$", folded, re.MULTILINE)
-    kernels = {
-        name for _, options in _KERNEL.findall(text) if ":fold:" in options for name in _names(options)
-    }
+    text = "\n".join(cell.content for cell in read_cells(page.script(LAYOUT)) if cell.kind == "text")
+    folds = {name for _, options in _KERNEL.findall(text) if ":fold:" in options for name in _names(options)}
     command = ["ruff", "check", "--isolated", "--select=F821", "--output-format=concise", "-"]
     ran = subprocess.run(
         [sys.executable, "-m", *command],
@@ -154,7 +148,7 @@ def names_missing(page: Page, blocks: list[Block]) -> set[str]:
         check=False,
     )
     assert ran.returncode in (0, 1), ran.stderr
-    return set(re.findall(r"F821 Undefined name `(\w+)`", ran.stdout)) - kernels - {*imported}
+    return set(re.findall(r"F821 Undefined name `(\w+)`", ran.stdout)) - folds
 
 
 def functions(code: str) -> dict[str, str]:
