@@ -20,7 +20,14 @@ from gpuguide.machine.device import require_gpu
 
 HERE = Path(__file__).parent
 # Folders whose tests build sites, drive a browser, or simulate, compile and trace kernels.
-LONG_FIRST = ("docs", "browser", "topics", "exercises/test_kernel_mutants.py", "exercises")
+LONG_FIRST = (
+    "topics/test_simulated.py",
+    "docs",
+    "browser",
+    "topics",
+    "exercises/test_kernel_mutants.py",
+    "exercises",
+)
 # Much more than the files of a whole run take together.
 MOST_WRITTEN_BYTES = 4 << 30
 
