@@ -22,8 +22,8 @@ _FONT = "font-family: ui-monospace, monospace; font-size: 12px"
 _WORDS = "font-family: system-ui, sans-serif; font-size: 13px"
 _CHARACTER, _MARGIN, _BOX = 7.3, 14.0, 24.0
 _TOP, _BOTTOM, _LINE = 58.0, 168.0, 18.0
-#: Wide enough for a legend of few lines.
-_LEAST = 420.0
+#: Wide enough for a legend of few lines, and no wider than a phone shows.
+_LEAST = 300.0
 _DOES = {"r": "reads", "w": "writes", "a": "atomically changes", "x": "stands at"}
 _ARROWS = {
     "r": "arrow up: reads",
