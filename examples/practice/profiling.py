@@ -251,7 +251,7 @@ gg.claim(turns, "turn_by_tiles", faster_than="turn_cupy", at=n, by=1.7)
 # .. list-table:: The kernel at first, and the one that is mended below
 #    :header-rows: 1
 #
-#    * -
+#    * - section and figure
 #      - at first
 #      - mended
 #    * - Speed of light: DRAM
