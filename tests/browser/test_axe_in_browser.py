@@ -41,10 +41,13 @@ const AXE = SOURCE;
 
 
 def pages():
-    """Every page but those of the reference, which one template makes: of them every twentieth."""
+    """Every page, but of those of one template some: of the reference a twentieth, of exercises a fourth."""
     names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    own = [name for name in names if not name.startswith(("_", "api/generated"))]
-    return own + [name for name in names if name.startswith("api/generated")][::20]
+    made = {"api/generated": 20, "exercises/": 4}
+    own = [name for name in names if not name.startswith(("_", *made))]
+    for start, step in made.items():
+        own += [name for name in names if name.startswith(start)][::step]
+    return own
 
 
 def findings(names, profile, width=1440, theme="light"):
