@@ -94,13 +94,22 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         """Say nothing: pytest shows what matters."""
 
 
+class BrowserEndedError(RuntimeError):
+    """Chromium crashed, or says nothing any more."""
+
+
 class Reader:
     """A browser whose keys a test presses, which no script may: by Chromium's debugging protocol."""
 
     def __init__(self, profile: Path) -> None:
+        self._profile = profile
+        self._look: tuple[int, int, dict[str, str]] | None = None
+        self._start()
+
+    def _start(self) -> None:
         told, self._tell = os.pipe()
         self._hear, said = os.pipe()
-        command = [str(CHROMIUM), *_FLAGS, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+        command = [str(CHROMIUM), *_FLAGS, "--remote-debugging-pipe", f"--user-data-dir={self._profile}"]
         # Chromium listens at 3 and answers at 4, whatever numbers the pipes have here.
         move = f'exec "$@" 3<&{told} 4>&{said}'
         self._process = subprocess.Popen(
@@ -126,7 +135,13 @@ class Reader:
 
     def __exit__(self, *error: object) -> None:
         self._session = None
-        self.send("Browser.close")
+        with contextlib.suppress(BrowserEndedError, BrokenPipeError):
+            self.send("Browser.close")
+            self._process.wait(30)
+        self._end()
+
+    def _end(self) -> None:
+        self._process.kill()
         self._process.wait(30)
         os.close(self._hear)
         os.close(self._tell)
@@ -149,20 +164,32 @@ class Reader:
             ready, _, _ = select.select([self._hear], [], [], 60)
             more = os.read(self._hear, 1 << 16) if ready else b""
             if not more:
-                raise RuntimeError("the browser ended, or says nothing any more")
+                raise BrowserEndedError(f"no word from the browser any more (exit {self._process.poll()})")
             self._left += more
         message, _, self._left = self._left.partition(b"\0")
         return json.loads(message)
 
     def look(self, width: int, height: int = 900, **media: str) -> None:
         """Set the window's size and what the reader prefers, such as ``prefers_color_scheme="dark"``."""
+        self._look = width, height, media
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.send("Emulation.setDeviceMetricsOverride", **size)
         features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
         self.send("Emulation.setEmulatedMedia", features=features)
 
     def open(self, address: str) -> None:
-        """Load a page, and wait until its scripts ran."""
+        """Load a page, and wait until its scripts ran; a browser that crashed begins anew, once."""
+        try:
+            self._load(address)
+        except (BrowserEndedError, BrokenPipeError):
+            self._end()
+            self._start()
+            if self._look:
+                width, height, media = self._look
+                self.look(width, height, **media)
+            self._load(address)
+
+    def _load(self, address: str) -> None:
         self.events = []
         self.send("Page.navigate", url=address)
         self.wait_for("Page.loadEventFired")
