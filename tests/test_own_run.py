@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,6 @@ import pytest
 
 from fake_clock import FakeGpu, FakeHost
 from gpuguide import own_run
-from gpuguide.machine import backends, device
-from gpuguide.machine.cpu import cpu_info
 from gpuguide.machine.device import EXAMPLE_DEVICE, ClockReading
 from gpuguide.machine.memory import HOST, Space
 from gpuguide.measure.plan import Variant
@@ -21,7 +18,6 @@ from gpuguide.own_run import INTERRUPTED, OwnRunner, PageRun, within_free_memory
 from gpuguide.recordings import plain, store
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.run_bar import RunBar
-from gpuguide_docs.record.provenance import make_provenance
 
 SIZES = (2**10, 2**18, 2**22)
 
@@ -146,19 +142,6 @@ def test_a_run_is_written_as_a_recording_s_and_read_back(tmp_path: Path):
     # The same topic and harness as the guide's recording, and no cells of a page.
     assert dict(run.key.topics) == dict(store.load("first_kernel").key.topics)
     assert plain.loads(store._File, path.read_bytes(), "").with_ceilings == ("add",)
-
-
-@pytest.mark.parametrize("gpu", [True, False])
-def test_a_run_and_a_recording_say_the_same_of_the_machine(gpu, monkeypatch):
-    """The recorder is no part of the package, so each has a function of its own."""
-    monkeypatch.setattr(backends, "has_gpu", lambda: gpu)
-    monkeypatch.setattr(device, "current", lambda: EXAMPLE_DEVICE)
-    monkeypatch.setattr(device, "clocks", ClockReading)
-    session = Lab(gpu).session
-    mine = PageRun("first_kernel", session).run().provenance
-    theirs = make_provenance(mine.machine, "", 1.0, None, cpu_info(), session, mine.start)
-    moment = {"utc_date": "", "run_time_s": 0.0, "steal_s": 0.0}
-    assert replace(mine, **moment) == replace(theirs, **moment)
 
 
 def test_the_time_left_follows_from_the_time_spent():

@@ -6,28 +6,21 @@ The harness checks and times; this only chooses the sizes, and says where a run 
 from __future__ import annotations
 
 import math
-import platform
 import re
-import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from gpuguide.machine.compilers import installed_version
 from gpuguide.machine.cpu import cpu_info
-from gpuguide.machine.device import DeviceInfo
-from gpuguide.machine.host import clock_source, start_of_machine, virtualisation
 from gpuguide.measure.plan import Variant
+from gpuguide.measure.provenance import make_provenance, start_of_recording
 from gpuguide.measure.runner import CPU_LIMIT_S, Runner
 from gpuguide.measure.session import Session
 from gpuguide.measure.study import Study
 from gpuguide.recordings.keys import key_of
 from gpuguide.recordings.recording import Run
-from gpuguide.results.records import Provenance
 from gpuguide.results.results import Results
 from gpuguide.results.units import format_size
 
@@ -46,8 +39,6 @@ _GATE_S, _VARIANT_S, _CALLS = 1e-7, 0.06, 10
 _MOST_SHARE = 0.25
 # Squares and cubes stay squares and cubes.
 _SHRINK = 64
-_CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
-_PACKAGES = ("gpuguide", "numpy", "scipy", "numba", "numba-cuda", *_CUPY, "matplotlib", "cuda-bindings")
 
 Advance = Callable[[int, str], None]
 
@@ -195,45 +186,17 @@ class PageRun:
         """Return what was measured, in the form of a recording's run; its cells are those of no page."""
         source = Path(__file__).parents[1]
         key = key_of([f"import gpuguide.topics.{self.page}"], source)
-        provenance = self._provenance()
+        info = self.session.machine.info
+        machine, seconds = info.slug if info else "cpu", time.monotonic() - self._begin
+        peak = self.session.peak_memory_bytes or None
+        start = start_of_recording()
         return Run(
-            provenance.machine,
+            machine,
             self.page,
-            provenance,
+            make_provenance(machine, "", seconds, peak, self._cpu_before, self.session, start),
             replace(key, cells=()),
             ceilings=self.session.ceilings,
             studies=self.studies,
-        )
-
-    def _provenance(self) -> Provenance:
-        """Describe the run as the recorder describes a page's, which is no part of the package."""
-        cpu, session, info = cpu_info(), self.session, self.session.machine.info
-        versions = tuple((name, found) for name in _PACKAGES if (found := installed_version(name)))
-        return Provenance(
-            **_gpu_fields(info),
-            compiler=next((f"{name} {found}" for name, found in versions if name == "numba-cuda"), ""),
-            versions=versions,
-            cpu=cpu.model,
-            n_cpus=cpu.n_cpus,
-            threads=cpu.threads,
-            blas=cpu.blas,
-            steal_s=round(max(0.0, cpu.steal_s - self._cpu_before.steal_s), 3),
-            utc_date=datetime.now(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z",
-            commit="",
-            run_time_s=round(time.monotonic() - self._begin, 3),
-            peak_memory_bytes=session.peak_memory_bytes or None,
-            python=platform.python_version(),
-            platform=f"{platform.system()} {platform.release()} {platform.machine()}",
-            start=start_of_machine() or secrets.token_hex(6),
-            virtualisation=virtualisation(),
-            clock_source=clock_source(),
-            cpu_signature=cpu.signature,
-            cpu_caches=cpu.caches,
-            cpu_clock_hz=cpu.clock_hz,
-            sm_clock_seen_hz=_range(reading.sm_hz for reading in session.clocks_seen),
-            power_seen_w=_range(reading.power_w for reading in session.clocks_seen),
-            pace_s=session.host_pace.best_s,
-            shared_host=session.host_pace.shared,
         )
 
 
@@ -241,26 +204,6 @@ def _cpu_seconds(guide: Results) -> dict[str, tuple[int, float]]:
     """Take the seconds of a call at the smallest size, of each variant on the CPU."""
     series = {info.name: guide.series(info.name) for info in guide.variants if info.device == "cpu"}
     return {name: (each.sizes[0], each.medians_s[0]) for name, each in series.items() if each.sizes}
-
-
-def _range(readings: Iterable[float | None]) -> tuple[float, float] | None:
-    known = [float(reading) for reading in readings if reading is not None]
-    return (min(known), max(known)) if known else None
-
-
-def _gpu_fields(info: DeviceInfo | None) -> Mapping[str, Any]:
-    same = ("compute_capability", "sm_count", "l2_bytes", "memory_bytes", "power_limit_w", "ecc")
-    clocks = ("sm_clock_hz", "memory_clock_hz")
-    if info is None:
-        return {**dict.fromkeys((*same, *clocks)), "machine": "cpu", "gpu": "none", "driver": "", "cuda": ""}
-    return {
-        **{name: getattr(info, name) for name in same},
-        **{name: float(getattr(info, name)) for name in clocks},
-        "machine": info.slug,
-        "gpu": info.name,
-        "driver": info.driver,
-        "cuda": info.cuda_runtime,
-    }
 
 
 @contextmanager

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from gpuguide.machine import backends, cpu, device
+from gpuguide.machine import cpu, device
+from gpuguide.measure import provenance
 from gpuguide.measure.session import Machine, Session
-from gpuguide_docs.record import provenance
+from gpuguide_docs.record.provenance import commit_of
 
 READING = device.ClockReading(sm_hz=1_980_000_000, power_w=700.0)
 
@@ -18,12 +19,9 @@ def made_of(session: Session, machine: str = "ci"):
     return provenance.make_provenance(machine, "0" * 40, 1.5, 2**30, cpu.cpu_info(), session, "0f" * 6)
 
 
-def test_a_gpu_is_described_in_full(monkeypatch):
-    monkeypatch.setattr(backends, "has_gpu", lambda: True)
-    monkeypatch.setattr(device, "current", lambda: device.EXAMPLE_DEVICE)
-    session = Session(
-        given_machine=Machine(read_clocks=iter([READING, replace(READING, power_w=90.5)]).__next__)
-    )
+def test_a_gpu_is_described_in_full():
+    readings = iter([READING, replace(READING, power_w=90.5)])
+    session = Session(given_machine=Machine(info=device.EXAMPLE_DEVICE, read_clocks=readings.__next__))
     session.read_clocks()
     session.read_clocks()
     session.host_pace = SimpleNamespace(best_s=2e-5, shared=0.25)
@@ -61,6 +59,6 @@ def test_nothing_names_the_host_or_its_owner():
 
 def test_the_commit_can_be_given_where_there_is_no_checkout(monkeypatch, tmp_path):
     monkeypatch.setenv("GPUGUIDE_COMMIT", "abc+dirty")
-    assert provenance.commit_of(tmp_path) == "abc+dirty"
+    assert commit_of(tmp_path) == "abc+dirty"
     monkeypatch.delenv("GPUGUIDE_COMMIT")
-    assert provenance.commit_of(tmp_path) == "unknown"
+    assert commit_of(tmp_path) == "unknown"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
-from gpuguide_docs.record.provenance import commit_of, make_provenance, start_of_recording
+from gpuguide_docs.record.provenance import commit_of
 from gpuguide_docs.show.numbers import parse_reference
 
 if TYPE_CHECKING:
@@ -225,6 +225,7 @@ def _call_each(cells: Sequence[Cell], page: Page, told: argparse.Namespace) -> P
     from gpuguide.machine import backends
     from gpuguide.machine.cpu import cpu_info
     from gpuguide.measure.gate import Trial
+    from gpuguide.measure.provenance import make_provenance, start_of_recording
     from gpuguide.measure.session import recording_session
 
     cupy = backends.cupy()

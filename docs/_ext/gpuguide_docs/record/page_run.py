@@ -22,7 +22,6 @@ from gpuguide_docs.record.execution import CellError, plain_text, refuse_figures
 from gpuguide_docs.record.memory_watch import watched
 from gpuguide_docs.record.names import recorded_names
 from gpuguide_docs.record.process import START, arguments, stop_without
-from gpuguide_docs.record.provenance import make_provenance
 
 if TYPE_CHECKING:
     from gpuguide.measure.session import Session
@@ -134,6 +133,7 @@ def run_page(
 ) -> tuple[tuple[str, ...], Recording | None]:
     """Run a page and write its recording; on any error, or when quick, nothing is written."""
     from gpuguide.machine.cpu import cpu_info
+    from gpuguide.measure.provenance import make_provenance
     from gpuguide.measure.session import recording_session
     from gpuguide.recordings import store as recordings
     from gpuguide.recordings.keys import key_of

@@ -19,7 +19,7 @@ from gpuguide_docs.pages.layout import Layout
 from gpuguide_docs.pages.pages_toml import Page, PagesError, read_pages
 from gpuguide_docs.record.needs import Machine, lacking, this_machine
 from gpuguide_docs.record.process import Outcome, run_process
-from gpuguide_docs.record.provenance import commit_of, start_of_recording
+from gpuguide_docs.record.provenance import commit_of
 from gpuguide_docs.record.trials import keep_recorded
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class _Recorder:
     """Runs one child process at a time."""
 
     def __init__(self, layout: Layout, arguments: argparse.Namespace, folder: Path) -> None:
+        from gpuguide.measure.provenance import start_of_recording
+
         self.arguments = arguments
         self.folder = folder
         self.common = ["--root", str(layout.root), "--commit", commit_of(layout.root)]
