@@ -114,9 +114,9 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #    :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` and
 #    :measured:`neighbours[neighbours_shared, 2**26].counter(alu_active)` of the time.
 #    :evidence:`counter alu_active` With ``while`` in place of ``range``, the loop of the kernel without
-#    shared memory compiles to an eighth of its instructions. It was not run like that, but we think that it
-#    would be as fast as the one with shared memory. Several results per thread would help both, as in
-#    :doc:`/gallery/fast_kernels/convolution_ladder`.
+#    shared memory compiles to far fewer instructions. It was not run like that, but we think that it would
+#    be as fast as the one with shared memory. :evidence:`opinion` Several results per thread would help both,
+#    as in :doc:`/gallery/fast_kernels/convolution_ladder`.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
 #    :names: neighbours_direct
