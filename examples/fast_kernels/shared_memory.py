@@ -95,32 +95,52 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 # - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
 #   thread reads what others have written, so it must wait for them.
 #
-# For 2\ :sup:`26` numbers this takes :measured:`neighbours[neighbours_shared, 2**26].time`. A kernel whose
-# threads read all 33 numbers from global memory takes :measured:`neighbours[neighbours_direct, 2**26].time`,
-# and CuPy's ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`.
+# Is it faster? Mend the loop first
+# ---------------------------------
 #
-# What this saves is instructions, not traffic. Either kernel moves
-# :measured:`neighbours[neighbours_direct, 2**26].counter(dram_bytes)`, because the caches, too, load once
-# what many threads read. :evidence:`counter dram_bytes` But the kernel without shared memory executes
-# :measured:`neighbours[neighbours_direct, 2**26].counter(instructions)` instructions instead of
-# :measured:`neighbours[neighbours_shared, 2**26].counter(instructions)`. :evidence:`counter instructions`
-# Most of these are spent on its loop, a ``range`` whose length the compiler does not know. Therefore, where
-# threads read side by side, first try :doc:`while instead of range </gallery/first_kernels/numba_types>`.
-# Shared memory is at its best where they cannot, as in the transpose below.
+# Compare it with the best kernel without shared memory. Where each thread reads its 33 numbers from global
+# memory, a ``range`` whose length the compiler does not know makes a costly loop, and
+# :doc:`while instead of range </gallery/first_kernels/numba_types>` makes it
+# :measured:`neighbours[neighbours_while, 2**26].speedup(neighbours_direct)` as fast.
+# :evidence:`variant neighbours_while`
 #
-# .. dropdown:: What limits both kernels
+# .. list-table:: The sum for 2\ :sup:`26` numbers
+#    :header-rows: 1
 #
-#    Their integer units, which compute the indices, are busy for
-#    :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` and
-#    :measured:`neighbours[neighbours_shared, 2**26].counter(alu_active)` of the time.
-#    :evidence:`counter alu_active` With ``while`` in place of ``range``, the loop of the kernel without
-#    shared memory compiles to an eighth of its instructions. It was not run like that, but we think that it
-#    would be as fast as the one with shared memory. Several results per thread would help both, as in
+#    * - kernel
+#      - instructions
+#      - bytes moved
+#      - time
+#    * - global memory, ``range``
+#      - :measured:`neighbours[neighbours_direct, 2**26].counter(instructions)`
+#      - :measured:`neighbours[neighbours_direct, 2**26].counter(dram_bytes)`
+#      - :measured:`neighbours[neighbours_direct, 2**26].time`
+#    * - global memory, ``while``
+#      - :measured:`neighbours[neighbours_while, 2**26].counter(instructions)`
+#      - :measured:`neighbours[neighbours_while, 2**26].counter(dram_bytes)`
+#      - :measured:`neighbours[neighbours_while, 2**26].time`
+#    * - shared memory
+#      - :measured:`neighbours[neighbours_shared, 2**26].counter(instructions)`
+#      - :measured:`neighbours[neighbours_shared, 2**26].counter(dram_bytes)`
+#      - :measured:`neighbours[neighbours_shared, 2**26].time`
+#
+# The last two rows show what shared memory itself is worth here. It cannot save traffic: the threads of a
+# warp read side by side, so the caches, too, load once what many threads need. :evidence:`counter dram_bytes`
+# Shared memory is at its best where threads do not read side by side, as in the transpose below. CuPy's
+# ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`.
+#
+# .. dropdown:: How busy the integer units are
+#
+#    They compute the indices, and are busy for
+#    :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` of the time with ``range``,
+#    :measured:`neighbours[neighbours_while, 2**26].counter(alu_active)` with ``while``, and
+#    :measured:`neighbours[neighbours_shared, 2**26].counter(alu_active)` with shared memory.
+#    :evidence:`counter alu_active` Several results per thread take fewer instructions for each, as in
 #    :doc:`/gallery/fast_kernels/convolution_ladder`.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
-#    :names: neighbours_direct
-#    :fold: The kernel without shared memory
+#    :names: neighbours_direct, neighbours_while
+#    :fold: The kernels without shared memory
 #
 # .. try-it::
 #
@@ -294,11 +314,8 @@ describe(
 #
 # .. dropdown:: Convert the shapes as well
 #
-#    This kernel does not, and compares a sum of two ``uint32``, which is a ``uint64``, with
-#    ``a.shape[0]``, which has a sign. Numba does that in ``float64``, and the FP64 units are busy for
-#    :measured:`transpose[transpose_unsigned, 16384**2].counter(fp64_active)` of the time.
-#    :evidence:`counter fp64_active` This GPU can afford it, but a graphics card has far fewer of these units.
-#    With ``uint32(a.shape[0])``, no ``float64`` is left.
+#    The sum of two ``uint32`` is a ``uint64``, and ``a.shape[0]`` has a sign. Numba would compare the two in
+#    ``float64``, for which graphics cards have few units. With ``uint32(a.shape[0])``, none of that is left.
 #
 # For the rest, let each thread load eight elements before the barrier, let only the blocks at the edge look
 # where the matrix ends, and number the blocks down the rows, so that those that run together write side by
@@ -355,7 +372,6 @@ gg.claim(results, "transpose_padded", faster_than="transpose_tile", at=side, by=
 gg.claim(results, "transpose_unsigned", faster_than="transpose_padded", at=side, by=1.25)
 gg.claim(results, "transpose_cublas", share_at_least=0.83, at=side)
 gg.claim(results, "transpose_cublas", faster_than="transpose_cupy", at=side, by=3)
-gg.claim(results, "transpose_large", faster_than="transpose_unsigned", at=side, by=1.07)
 gg.claim(results, "transpose_aligned", share_at_least=0.82, at=odd)
 gg.claim(results, "transpose_aligned", faster_than="transpose_large", at=odd, by=1.1)
 gg.claim(sums, "neighbours_shared", faster_than="neighbours_direct", at=2**26, by=2.6)
