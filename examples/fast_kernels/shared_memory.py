@@ -95,12 +95,19 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 # - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
 #   thread reads what others have written, so it must wait for them.
 #
+# .. try-it::
+#
+#    Set ``BLOCK = 64`` and ``RADIUS = 2``: GPU and NumPy still agree, as every size in the kernel follows
+#    from these two. What if you launched 64 threads with ``BLOCK = 256``? Nobody would fill ``near[64]`` to
+#    ``near[255]``, so the sums from ``out[32]`` on would be made of whatever stood there.
+
+# %%
 # Is it faster? Mend the loop first
 # ---------------------------------
 #
-# Compare it with the best kernel without shared memory. Where each thread reads its 33 numbers from global
-# memory, a ``range`` whose length the compiler does not know makes a costly loop, and
-# :doc:`while instead of range </gallery/first_kernels/numba_types>` makes it
+# Compare it with a good kernel without shared memory. A plain one reads all 33 numbers from global memory, in
+# a loop over a ``range`` whose length the compiler does not know. With :doc:`while instead of range
+# </gallery/first_kernels/numba_types>`, and no other change, it is
 # :measured:`neighbours[neighbours_while, 2**26].speedup(neighbours_direct)` as fast.
 # :evidence:`variant neighbours_while`
 #
@@ -124,14 +131,17 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #      - :measured:`neighbours[neighbours_shared, 2**26].counter(dram_bytes)`
 #      - :measured:`neighbours[neighbours_shared, 2**26].time`
 #
-# The last two rows show what shared memory itself is worth here. It cannot save traffic: the threads of a
-# warp read side by side, so the caches, too, load once what many threads need. :evidence:`counter dram_bytes`
-# Shared memory is at its best where threads do not read side by side, as in the transpose below. CuPy's
-# ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`.
+# Shared memory saves no traffic here: the threads of a warp read side by side, so the caches, too, load once
+# what many threads need. :evidence:`counter dram_bytes` Which of the last two rows is faster depends on the
+# instructions around the loads. Shared memory is at its best where threads cannot read side by side, as in
+# the transpose below. CuPy's ``convolve1d`` takes :measured:`neighbours[cupy_neighbours, 2**26].time`.
 #
-# .. dropdown:: How busy the integer units are
+# .. dropdown:: Where the instructions go
 #
-#    They compute the indices, and are busy for
+#    A warp executes :measured:`executed_neighbours_while` instructions with ``while``, and
+#    :measured:`executed_neighbours_shared` with shared memory. In either, 66 of these load and add. Most of
+#    the others with shared memory fill ``near``, or test whether an index is negative; for the ``while`` loop
+#    this is tested once. The integer units, which compute indices, are busy for
 #    :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` of the time with ``range``,
 #    :measured:`neighbours[neighbours_while, 2**26].counter(alu_active)` with ``while``, and
 #    :measured:`neighbours[neighbours_shared, 2**26].counter(alu_active)` with shared memory.
@@ -141,12 +151,6 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 # .. kernel:: gpuguide.topics.shared_memory.kernels
 #    :names: neighbours_direct, neighbours_while
 #    :fold: The kernels without shared memory
-#
-# .. try-it::
-#
-#    Set ``BLOCK = 64`` and ``RADIUS = 2``: GPU and NumPy still agree, as every size in the kernel follows
-#    from these two. What if you launched 64 threads with ``BLOCK = 256``? Nobody would fill ``near[64]`` to
-#    ``near[255]``, so the sums from ``out[32]`` on would be made of whatever stood there.
 
 # %%
 # What goes wrong: a missing barrier
@@ -356,6 +360,16 @@ print("as a.T:", bool((turned == a.T).all()))
 # draw
 from gpuguide.topics.grids_2d_3d.study import sectors_per_request
 
+executed = {c.variant: c.value("instructions") for c in gg.load("shared_memory").counters}
+for name in ("neighbours_while", "neighbours_shared"):
+    counted = name in executed
+    of_a_warp = executed[name] / (2**26 / 32) if counted else "not counted yet"
+    gg.fact(
+        f"executed_{name}",
+        of_a_warp,
+        unit="1" if counted else "text",
+        note="while it ran",
+    )
 square = round(sectors_per_request((16, 16), (4 * 16384, 4)))  # bytes along x and y
 gg.fact("square_sectors", square, unit="1", note="16 by 16 threads, each write of a warp")
 
