@@ -175,9 +175,9 @@ print("right:", bool((c.get() == expected).all()))
 # Step 2: a while loop
 # --------------------
 #
-# Where its length is not known when the kernel is compiled, Numba's ``range`` makes a loop that is costly to
-# count, as :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows, and in which
-# both addresses are computed anew in each turn. With ``while`` they only move on.
+# Where its length is not known when the kernel is compiled, Numba's ``range`` takes many instructions to
+# count, as :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows, and both
+# addresses are computed anew in each turn. With ``while`` they only move on.
 #
 # .. rung:: one_element_while
 
@@ -192,9 +192,9 @@ print("right:", bool((c.get() == expected).all()))
 #
 # .. dropdown:: Would unsigned indices do the same?
 #
-#    No, it is the loop. Numba counts a negative index from the end, as Python does, and tests every index
-#    that has a sign, but it can do so once, before a ``while`` loop. These are the instructions that a warp
-#    executes for each multiplication:
+#    No. Numba counts a negative index from the end, as Python does, so it tests every index that has a sign.
+#    Unsigned indices spare tests, but most of the instructions of ``range`` remain, and a ``while`` loop has
+#    no tests inside. These are the instructions that a warp executes for each multiplication:
 #
 #    .. list-table::
 #       :header-rows: 1
