@@ -278,7 +278,6 @@ _ = plot_values(times, "time to add up the light of each star on 4096 by 4096 pi
 # the label as an index instead. Leave out the sky there, too. Its pixels all have label 0, so their threads
 # add to one and the same number, which takes :measured:`bincount_all`. When we gave each pixel of the sky no
 # light and the label of some star, chosen at random, the same call took :measured:`bincount_spread`.
-# :evidence:`count bincount_spread`
 
 # %%
 # One kernel for the blurs and the limit
