@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from gpuguide.machine.backends import numba_view, raw_kernel
+from gpuguide.machine.cpu import in_threads
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel, per_element, uniform
 from gpuguide.measure.reference import Tolerance
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
@@ -91,11 +92,15 @@ def matrix(n, dtype, rng, exact):
 
 def shares(x):
     """Compute in float64: subtract the largest of each row, raise, and divide by the sum."""
-    if not x.size:
-        return x
-    raised = np.subtract(x, np.max(x, axis=1)[:, None])
-    np.exp(raised, out=raised)
-    raised /= np.add.reduce(raised, axis=1)[:, None]
+    raised = np.empty_like(x)
+
+    def one(first):
+        rows = slice(first, first + 64)
+        part = np.subtract(x[rows], np.max(x[rows], axis=1)[:, None], out=raised[rows])
+        np.exp(part, out=part)
+        part /= np.add.reduce(part, axis=1)[:, None]
+
+    in_threads(one, range(0, len(x), 64), x.nbytes)
     return raised
 
 
