@@ -189,8 +189,8 @@ for event in trace.events():
 # --------------------------------------
 #
 # Nsight Compute (``ncu``, part of the CUDA toolkit, here :measured:`ncu`) runs a kernel again and again, each
-# time with other hardware counters, so show it only the kernel in question. Write ``@cuda.jit(lineinfo=True)`` above it, or
-# lines cannot be told apart. With ``steps.py`` for the code above:
+# time with other hardware counters, so show it only the kernel in question. Write
+# ``@cuda.jit(lineinfo=True)`` above it, or lines cannot be told apart. With ``steps.py`` for the code above:
 #
 # .. code-block:: console
 #
