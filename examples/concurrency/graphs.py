@@ -103,13 +103,15 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
 
-# record: The studies: a thousand steps in many ways, and steps until they change little
+# record: The studies: a thousand steps in many ways, graphs alone, and steps until they change little
 import gpuguide as gg
 from gpuguide.topics.graphs import study as graphs
 from gpuguide.topics.graphs.kernels import all_steps
 
 results = graphs.thousand.run()
+chain = graphs.chain.run()
 until = graphs.until.run()
+_ = gg.fact("core_version", graphs.core_version(), unit="text")
 
 # %%
 # Record fifty steps, launch them twenty times
@@ -158,6 +160,49 @@ with stream:
 #      - :measured:`thousand[graph_of_50, 10**4].time`
 #    * - 1000 steps in the graph, recorded anew each time
 #      - :measured:`thousand[record_and_replay, 10**4].time`
+#
+# .. dropdown:: What a kernel in a graph takes at least
+#
+#    These are graphs of a thousand kernels by the GPU's clock. Divide by a thousand for the time from one
+#    kernel to the next:
+#
+#    .. list-table::
+#       :header-rows: 1
+#
+#       * - kernel
+#         - 1000 numbers
+#         - 10 000 numbers
+#         - 100 000 numbers
+#       * - Numba, 256 threads per block
+#         - :measured:`chain[numba, 10**3].time`
+#         - :measured:`chain[numba, 10**4].time`
+#         - :measured:`chain[numba, 10**5].time`
+#       * - CUDA C++, 64 threads per block
+#         - :measured:`chain[raw_64, 10**3].time`
+#         - :measured:`chain[raw_64, 10**4].time`
+#         - :measured:`chain[raw_64, 10**5].time`
+#       * - CUDA C++, 256 threads per block
+#         - :measured:`chain[raw_256, 10**3].time`
+#         - :measured:`chain[raw_256, 10**4].time`
+#         - :measured:`chain[raw_256, 10**5].time`
+#       * - CUDA C++, 1024 threads per block
+#         - :measured:`chain[raw_1024, 10**3].time`
+#         - :measured:`chain[raw_1024, 10**4].time`
+#         - :measured:`chain[raw_1024, 10**5].time`
+#       * - CUDA C++, 256 threads, four numbers each
+#         - :measured:`chain[raw_four, 10**3].time`
+#         - :measured:`chain[raw_four, 10**4].time`
+#         - :measured:`chain[raw_four, 10**5].time`
+#
+#    The time grows far less than the numbers do, so most of it does not depend on them. Even an empty kernel
+#    of 65 536 threads takes :measured:`how_to_time:small_floor` in a graph, as the lesson on
+#    :doc:`timing </gallery/measuring/how_to_time>` measures. We think that the rest goes to threads that wait
+#    for what the kernel before has stored, and for their own results to arrive. :evidence:`opinion` A kernel
+#    that does several steps waits less often, as under :doc:`stencils </gallery/fast_kernels/stencil>`.
+#
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: jacobi_source, jacobi_four_source
+#    :fold: The kernels in CUDA C++
 
 # %%
 # CuPy's calls can be recorded, too
@@ -227,9 +272,9 @@ print(f"{steps} steps, the last of which changes {change:.1g}")
 # .. dropdown:: A graph that decides by itself
 #
 #    A graph can hold a loop whose last kernel tells the GPU whether to go round again. CuPy 14 cannot record
-#    that, but ``cuda.core`` can, NVIDIA's package for CUDA in Python, which comes with numba-cuda. Python
-#    then looks once, at the end. This takes :measured:`until[own_decision, 10**5].time`, so there is little
-#    left to gain.
+#    that, but ``cuda.core`` can, NVIDIA's package for CUDA in Python, which comes with numba-cuda; here in
+#    version :measured:`core_version`. Python then looks once, at the end. This takes
+#    :measured:`until[own_decision, 10**5].time`, so there is little left to gain.
 #
 # .. kernel:: gpuguide.topics.graphs.study
 #    :names: record_loop
@@ -244,10 +289,11 @@ print(f"{steps} steps, the last of which changes {change:.1g}")
 #
 #    A kernel can also do all steps by itself, if its blocks wait for each other at ``grid.sync()`` after each
 #    step, as the lesson on :doc:`stencils </gallery/fast_kernels/stencil>` explains. Here that takes
-#    :measured:`thousand[all_steps, 10**5].time`, longer than the graph's
-#    :measured:`thousand[graph_of_1000, 10**5].time`. We think that the GPU goes from one kernel of a graph to
-#    the next sooner than all blocks have met. :evidence:`opinion` So prefer the graph: its kernel is simpler,
-#    too.
+#    :measured:`thousand[all_steps, 10**5].time` with a thread for each number, and
+#    :measured:`thousand[all_steps_few, 10**5].time` with one block per multiprocessor, so that fewer have to
+#    meet. Both are longer than the graph's :measured:`thousand[graph_of_1000, 10**5].time`. We think that the
+#    GPU goes from one kernel of a graph to the next sooner than all blocks have met. :evidence:`opinion` So
+#    prefer the graph: its kernel is simpler, too.
 #
 # .. kernel:: gpuguide.topics.graphs.kernels
 #    :names: all_steps
@@ -256,10 +302,15 @@ print(f"{steps} steps, the last of which changes {change:.1g}")
 # %%
 
 # fold: All steps in one launch: the launch
+from numba import int64
+
+signal = float32[::1]
+compiled = all_steps.compile((signal, signal, signal, int64))
+blocks_at_once = compiled.max_cooperative_grid_blocks(256)  # more could never meet
+
 smooth[:] = noisy
 cp.cuda.Device().synchronize()
-blocks_at_once = 2 * cp.cuda.Device().attributes["MultiProcessorCount"]
-all_steps[blocks_at_once, 256](noisy_view, spare_view, smooth_view, 1000)
+all_steps[min(blocks, blocks_at_once), 256](noisy_view, spare_view, smooth_view, 1000)
 print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
@@ -368,9 +419,36 @@ with stream:
 print("after two launches of the graph:", x[:5])
 
 # %%
-# Plain numbers that Python passes to a kernel are recorded, too: each launch gets the same. Keep whatever
-# changes from launch to launch in an array. Random numbers of ``default_rng`` are no such trap: each launch
-# of the graph draws new ones.
+# What goes wrong: a number that changes later
+# --------------------------------------------
+#
+# Plain numbers that Python passes to a kernel are recorded, too, and each launch gets the same. So keep
+# whatever changes from launch to launch in an array, and write into it.
+
+# wrong: the graph goes on adding the first number
+step_size = 1.0
+in_array = cp.full(1, step_size, cp.float32)
+x, y = cp.zeros(3, cp.float32), cp.zeros(3, cp.float32)
+cp.cuda.Device().synchronize()
+
+with stream:
+    x += step_size
+    y += in_array
+    stream.begin_capture()
+    x += step_size
+    y += in_array
+    graph = stream.end_capture()
+
+    x[:], y[:] = 0, 0
+    step_size = 10.0
+    in_array[:] = step_size
+    graph.launch()
+    print("a Python number:", x)
+    print("in an array:    ", y)
+
+# %%
+# The graph still adds 1 to ``x``, but 10 to ``y``. Random numbers of ``default_rng`` are no such trap, for
+# their generator keeps its state in an array: each launch of the graph draws new ones.
 
 # %%
 
@@ -391,8 +469,9 @@ with stream:
 # --------------------------
 #
 # While the GPU works on a long kernel, Python launches the next one. On ten million numbers, a thousand steps
-# take :measured:`thousand[graph_of_1000, 10**7].time` as a graph, and CuPy's launches of a ``RawKernel`` are
-# nearly as good. So compare the time of your kernel with that of its launch: a thousand launches take about
+# take :measured:`thousand[raw, 10**7].time` if CuPy launches a ``RawKernel`` for each, and
+# :measured:`thousand[graph_of_raw, 10**7].time` as a graph of the same kernel. So compare the time of your
+# kernel with that of its launch: a thousand launches take about
 # :measured:`thousand[elementwise, 10**4].time` by CuPy, and :measured:`thousand[views, 10**4].time` by Numba.
 #
 # If a step is very short, try the CPU first: on ten thousand numbers, a compiled loop on one thread takes
@@ -401,7 +480,7 @@ with stream:
 # .. headline:: The more numbers per step, the less a graph gains
 
 # draw
-ax = gg.plot_time(results, variants=["cpu_loop", "raw", "graph_of_1000"])
+ax = gg.plot_time(results, variants=["cpu_loop", "raw", "graph_of_raw"])
 
 # %%
 
@@ -411,12 +490,14 @@ gg.claim(results, "graph_of_1000", faster_than="cpu_loop", at=10**5, by=8)
 gg.claim(results, "graph_of_1000", faster_than="elementwise", at=10**5, by=4.5)
 gg.claim(results, "graph_of_1000", faster_than="cuda_core", at=10**5, by=2.5)
 gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.5)
+gg.claim(results, "graph_of_1000", faster_than="all_steps_few", at=10**5, by=1.5)
+gg.claim(results, "graph_of_raw", faster_than="raw", at=10**5, by=2.5)
 gg.claim(results, "graph_of_2", faster_than="views", at=10**4, by=10)
 gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**4, by=5)
 gg.claim(results, "graph_of_cupy", faster_than="elementwise", at=10**4, by=1.3)
 gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=10)
 gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.7)
-per_kernel = results.time("kernels_alone", 10**5).value / 1000
+per_kernel = chain.time("numba", 10**5).value / 1000
 _ = gg.fact(
     "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"
 )
@@ -435,7 +516,9 @@ _ = gg.fact(
 #       CuPy, a RawKernel per step|:measured:`thousand[raw, 10**5].time`
 #       ``cuda.core``, the same kernel in CUDA C++|:measured:`thousand[cuda_core, 10**5].time`
 #       one launch with ``grid.sync()``|:measured:`thousand[all_steps, 10**5].time`
-#       a graph|:measured:`thousand[graph_of_1000, 10**5].time`
+#       the same, with one block per multiprocessor|:measured:`thousand[all_steps_few, 10**5].time`
+#       a graph of Numba's launches|:measured:`thousand[graph_of_1000, 10**5].time`
+#       a graph of the RawKernel's launches|:measured:`thousand[graph_of_raw, 10**5].time`
 #
 #    ``cuda.core`` launches kernels, and records graphs of its own. It takes addresses, so that you have to
 #    keep the arrays yourself.

@@ -126,8 +126,8 @@ print("as in SciPy:", np.array_equal(out.get(), expected))
 # .. try-it::
 #
 #    Write ``total = 0.0`` for ``total = float32(0)``. The result is the same, as these sums are exact in
-#    either type. But now all sums are in double precision. We think that this is slower here, and very slow
-#    on graphics cards, which have few units for it. :evidence:`opinion`
+#    either type, so no test tells you that all sums are now in double precision. What that costs is shown in
+#    :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>`.
 
 # %%
 
@@ -260,19 +260,19 @@ module = cp.RawModule(code=passes_source, options=("-DK=15",))
 for name, values in (("column", COLUMN), ("row", ROW)):
     constants = cp.ndarray(K, dtype=cp.float32, memptr=module.get_global(name))
     constants[...] = cp.asarray(values[::-1].copy())  # turned
-in_a_block = (128 - K + 1) // 4 * 4, 72  # columns and rows of the result
+rows = 72 if height <= 4096 else 144  # the fewer blocks, the fewer rows are read twice
+in_a_block = (128 - K + 1) // 4 * 4, rows  # columns and rows of the result
 
 out[:] = -1
 blocks = tuple((n + m - 1) // m for n, m in zip((width, height), in_a_block, strict=True))
-sizes = np.int32(height), np.int32(width), np.int32(in_a_block[1])
+sizes = np.int32(height), np.int32(width), np.int32(rows)
 module.get_function("blur")(blocks, (128,), (image, out, *sizes))
 print("as in SciPy:", np.array_equal(out.get(), expected))
 
 # %%
 # An image of 8192 by 8192 takes :measured:`ladder[passes, 8192**2].time`, where the kernel of the other page
 # takes :measured:`ladder[fused, 8192**2].time`, and two calls of CuPy
-# :measured:`ladder[separable, 8192**2].time`. For so large an image, a block makes 144 rows, twice as many as
-# in the code above. With so few products, memory is near: the pixels come and go at
+# :measured:`ladder[separable, 8192**2].time`. With so few products, memory is near: the pixels come and go at
 # :measured:`ladder[passes, 8192**2].share` of the speed of a copy.
 
 # %%

@@ -6,11 +6,11 @@ What makes matrix multiplication fast, and should you write it yourself?
 """
 # %%
 # Write ``a @ b``: CuPy calls cuBLAS, which beats every kernel on this page. If three digits are enough, allow
-# TF32, which is :measured:`gain_tf32` as fast. Your own kernel is for products that no library has: a
-# ``while`` loop over unsigned indices, tiles in shared memory, and many sums in the registers of each thread
-# take it from :measured:`product[one_element, 4096].flop_rate` to
+# TF32, which is :measured:`gain_tf32` as fast. Your own kernel is for products that no library has:
+# ``while`` instead of ``range``, tiles in shared memory, and many sums in the registers of each thread take
+# it from :measured:`product[one_element, 4096].flop_rate` to
 # :measured:`product[tile_in_registers, 4096].flop_rate`. The loop alone is worth
-# :measured:`product[one_element_unsigned, 4096].speedup(one_element)`.
+# :measured:`product[one_element_while, 4096].speedup(one_element)`.
 #
 # .. headline:: Five steps bring a kernel close to cuBLAS
 #
@@ -23,7 +23,7 @@ What makes matrix multiplication fast, and should you write it yourself?
 #     bars = {
 #         "NumPy (CPU)": ("with_numpy", CPU),
 #         "1: plain kernel": ("one_element", KERNEL),
-#         "2: while loop": ("one_element_unsigned", KERNEL),
+#         "2: while loop": ("one_element_while", KERNEL),
 #         "3: shared memory": ("tile_in_shared", KERNEL),
 #         "4: registers": ("tile_in_registers", KERNEL),
 #         "5: CUDA C++": ("in_cuda", KERNEL),
@@ -81,7 +81,7 @@ from gpuguide.topics.matmul import study as matmul
 from gpuguide.topics.matmul.kernels import (
     one_barrier,
     one_element,
-    one_element_unsigned,
+    one_element_while,
     product_source,
     tile_in_registers,
     tile_in_shared,
@@ -111,8 +111,8 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the steps
-gg.claim(results, "one_element_unsigned", faster_than="one_element", at=4096, by=3.3)
-gg.claim(results, "tile_in_shared", faster_than="one_element_unsigned", at=4096, by=1.5)
+gg.claim(results, "one_element_while", faster_than="one_element", at=4096, by=3)
+gg.claim(results, "tile_in_shared", faster_than="one_element_while", at=4096, by=1.3)
 gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=5.5)
 gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=3.2)
 gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.3)
@@ -143,7 +143,7 @@ for name in ("tile_in_registers", "in_cuda"):
     of_cublas = results.quantity(name, 4096, "flop_rate").value / rate
     gg.fact(f"share_{name}", of_cublas, unit="share", note="of the rate of cuBLAS")
 executed = {c.variant: c.value("instructions") for c in recording.counters}
-for name in ("one_element", "one_element_unsigned"):
+for name in ("one_element", "one_element_while", "tile_in_shared"):
     counted = name in executed
     each = executed[name] / (4096**3 / 32) if counted else "not counted yet"
     gg.fact(f"each_{name}", each, unit="1" if counted else "text", note="while it ran")
@@ -168,34 +168,31 @@ print("right:", bool((c.get() == expected).all()))
 # :evidence:`counter instructions`
 
 # %%
-# Step 2: a while loop over unsigned indices
-# ------------------------------------------
+# Step 2: a while loop
+# --------------------
 #
-# Where its length is not known when the kernel is compiled, Numba's ``range`` makes a loop in which both
-# addresses are computed anew in each turn, as :doc:`Types: keep kernels in 32 bits
-# </gallery/first_kernels/numba_types>` shows. Besides, Numba counts a negative index from the end, as Python
-# does, and tests every index that has a sign. With ``while`` and unsigned indices, the addresses only move
-# on.
+# Where its length is not known when the kernel is compiled, Numba's ``range`` takes many instructions to
+# count, as :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows, and both
+# addresses are computed anew in each turn. With ``while`` they only move on.
 #
-# .. rung:: one_element_unsigned
+# .. rung:: one_element_while
 
 c = cp.empty((m, p), cp.float32)
-one_element_unsigned[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
+one_element_while[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
 print("right:", bool((c.get() == expected).all()))
 
 # %%
-# That leaves :measured:`product[one_element_unsigned, 4096].counter(instructions)` instructions, and
-# the kernel is :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast.
-# :evidence:`counter instructions` If you make indices unsigned, convert the shapes as well: the sum of two
-# ``uint32`` is a ``uint64``, and Numba compares that with a signed number in ``float64``.
+# That leaves :measured:`product[one_element_while, 4096].counter(instructions)` instructions, and the kernel
+# is :measured:`product[one_element_while, 4096].speedup(one_element)` as fast. Nothing else has changed.
+# :evidence:`counter instructions`
 #
-# .. dropdown:: Is it the loop, or the sign?
+# .. dropdown:: Would unsigned indices do the same?
 #
-#    We think that it is the loop. :evidence:`opinion` For each multiplication, a warp executes
-#    :measured:`each_one_element` instructions in step 1, and :measured:`each_one_element_unsigned` in step 2.
-#    Between the two lie a ``range`` over unsigned indices and a ``while`` over signed ones. These were not
-#    run, only compiled: the ``range`` keeps most of its instructions, and the ``while`` loses as many as
-#    step 2.
+#    For each multiplication, a warp executes :measured:`each_one_element` instructions in step 1, and
+#    :measured:`each_one_element_while` in step 2. :evidence:`counter instructions` Numba counts a negative
+#    index from the end, as Python does, so it tests every index that has a sign. Unsigned indices spare these
+#    tests, but we think that most of the instructions of ``range`` remain: with them the kernel was compiled,
+#    not run. :evidence:`opinion`
 
 # %%
 # Step 3: a tile in shared memory
@@ -212,17 +209,20 @@ print("right:", bool((c.get() == expected).all()))
 
 # %%
 # Tiles hang over the edges of most matrices. Threads there have no element to compute, but they still fetch
-# for others and must come to both barriers, so the guards stand around the loads, not around the loop.
+# for others and must come to both barriers, so the guards stand around the loads, not around the loop. From
+# here on, indices are unsigned, as tests for being negative would stand inside the loop. Then convert the
+# shapes as well: the sum of two ``uint32`` is a ``uint64``, and Numba compares that with a signed number in
+# ``float64``.
 #
 # A block now loads each element once for 32 threads, where in step 2 every thread loaded it for itself, and
-# the kernel is :measured:`product[tile_in_shared, 4096].speedup(one_element_unsigned)` as fast. Compared with
+# the kernel is :measured:`product[tile_in_shared, 4096].speedup(one_element_while)` as fast. Compared with
 # step 1, the tile would seem to be worth :measured:`product[tile_in_shared, 4096].speedup(one_element)`, but
-# most of that is the loop: when you measure what shared memory gains, mend the plain kernel first.
+# most of that is the loop of step 2: when you measure what shared memory gains, mend the plain kernel first.
 #
 # ``range(32)`` does no harm, as the compiler knows its length, and with it where each element lies in the
-# tile. That leaves :measured:`product[tile_in_shared, 4096].counter(instructions)` instructions.
-# :evidence:`counter instructions` But every multiplication still takes two numbers from shared memory, which
-# is busy in :measured:`shared_busy` of all cycles. :evidence:`counter shared_wavefronts`
+# tile. That leaves :measured:`each_tile_in_shared` instructions for each multiplication.
+# :evidence:`counter instructions` But each still takes two numbers from shared memory, which is busy in
+# :measured:`shared_busy` of all cycles. :evidence:`counter shared_wavefronts`
 
 # %%
 # Step 4: 64 sums in the registers of each thread
@@ -279,8 +279,8 @@ print("right:", bool((c.get() == expected).all()))
 #      - instructions
 #      - cycles in use
 #    * - 2: ``while`` loop
-#      - :measured:`product[one_element_unsigned, 4096].counter(instructions)`
-#      - :measured:`product[one_element_unsigned, 4096].counter(issue_active)`
+#      - :measured:`product[one_element_while, 4096].counter(instructions)`
+#      - :measured:`product[one_element_while, 4096].counter(issue_active)`
 #    * - 3: shared memory
 #      - :measured:`product[tile_in_shared, 4096].counter(instructions)`
 #      - :measured:`product[tile_in_shared, 4096].counter(issue_active)`
@@ -313,25 +313,25 @@ print("right:", bool((c.get() == expected).all()))
 #         - CUDA C++
 #         - cuBLAS
 #       * - 257
-#         - :measured:`product[one_element_unsigned, 257].flop_rate`
+#         - :measured:`product[one_element_while, 257].flop_rate`
 #         - :measured:`product[tile_in_shared, 257].flop_rate`
 #         - :measured:`product[tile_in_registers, 257].flop_rate`
 #         - :measured:`product[in_cuda, 257].flop_rate`
 #         - :measured:`product[with_cublas, 257].flop_rate`
 #       * - 1024
-#         - :measured:`product[one_element_unsigned, 1024].flop_rate`
+#         - :measured:`product[one_element_while, 1024].flop_rate`
 #         - :measured:`product[tile_in_shared, 1024].flop_rate`
 #         - :measured:`product[tile_in_registers, 1024].flop_rate`
 #         - :measured:`product[in_cuda, 1024].flop_rate`
 #         - :measured:`product[with_cublas, 1024].flop_rate`
 #       * - 2048
-#         - :measured:`product[one_element_unsigned, 2048].flop_rate`
+#         - :measured:`product[one_element_while, 2048].flop_rate`
 #         - :measured:`product[tile_in_shared, 2048].flop_rate`
 #         - :measured:`product[tile_in_registers, 2048].flop_rate`
 #         - :measured:`product[in_cuda, 2048].flop_rate`
 #         - :measured:`product[with_cublas, 2048].flop_rate`
 #       * - 4093
-#         - :measured:`product[one_element_unsigned, 4093].flop_rate`
+#         - :measured:`product[one_element_while, 4093].flop_rate`
 #         - :measured:`product[tile_in_shared, 4093].flop_rate`
 #         - :measured:`product[tile_in_registers, 4093].flop_rate`
 #         - :measured:`product[in_cuda, 4093].flop_rate`
@@ -421,7 +421,7 @@ print(trace)
 #    - Write ``a @ b``. A Numba kernel of 50 lines reaches :measured:`share_tile_in_registers` of cuBLAS for
 #      large matrices, and less for small ones, so write one only for what no library computes.
 #    - In a Numba kernel, loop with ``while`` where the compiler does not know the length: it is
-#      :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast. Then load once and use
+#      :measured:`product[one_element_while, 4096].speedup(one_element)` as fast. Then load once and use
 #      often: tiles in shared memory, and 8 by 8 sums in the registers of each thread.
 #    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a product in ``float32`` is
 #      :measured:`gain_tf32` as fast.

@@ -6,12 +6,13 @@ How does each thread get random numbers of its own, and what do they cost?
 """
 # %%
 # If a single kernel uses the random numbers, make them in that kernel, and they never go through memory. A
-# thousand million random points take :measured:`points[own_state, 2**30].time` there, and
-# :measured:`points[cupy, 2**30].time` with ``cp.random`` and array arithmetic. Each thread needs a state:
-# make few of them, once, and let each thread draw many numbers. Or compute numbers from a counter, without
-# states.
+# thousand million random points take :measured:`points[own_state, 2**30].time` there. If ``cp.random`` makes
+# them, they take :measured:`points[cupy_counted, 2**30].time` with a kernel that counts them, and
+# :measured:`points[cupy, 2**30].time` with array arithmetic. Each thread needs a state: make few of them,
+# once, and let each thread draw many numbers. Or compute numbers from a counter, without states.
 #
-# .. headline:: Numbers made in the kernel are :measured:`points[own_state, 2**30].speedup(cupy)` as fast
+# .. headline:: Numbers made in the kernel are
+#    :measured:`points[own_state, 2**30].speedup(cupy_counted)` as fast as numbers in memory
 #
 # .. drawn:: random_in_kernels
 #
@@ -19,6 +20,7 @@ How does each thread get random numbers of its own, and what do they cost?
 #
 #    names = {
 #        "cp.random, then array arithmetic": "cupy",
+#        "cp.random, then one kernel": "cupy_counted",
 #        "in the kernel, a state per thread": "own_state",
 #        "in the kernel, from a counter": "no_state",
 #    }
@@ -213,7 +215,10 @@ print("mean square of the distance:", float(squares.mean()), "after", steps, "st
 
 # %%
 # In theory it is a thousand. A million walkers take :measured:`walks[walk, 2**20].time` on the GPU. With
-# ``cp.random``, they take many times as long: Python calls several functions for each of their steps.
+# ``cp.random``, they take :measured:`walks[cupy_steps, 2**20].time`, since Python calls several functions for
+# each of their steps. In a :doc:`CUDA graph </gallery/concurrency/graphs>` the GPU need not wait for Python,
+# but all states, numbers and places still go through memory in each step: the same calls take
+# :measured:`walks[cupy_graph, 2**20].time`.
 
 # %%
 # What goes wrong: numbers that come again
@@ -264,8 +269,10 @@ print(int(counts.sum()), "of", n_threads * 8192, "numbers are 1")
 # draw
 gg.claim(results, "own_state", faster_than="cupy", at=2**30, by=10)
 gg.claim(results, "no_state", faster_than="cupy", at=2**30, by=10)
+gg.claim(results, "own_state", faster_than="cupy_counted", at=2**30, by=1.5)
 gg.claim(results, "one_draw", faster_than="own_state", at=2**30, by=1.5)
-_ = gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
+gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
+_ = gg.claim(walks, "walk", faster_than="cupy_graph", at=2**20, by=5)
 
 # %%
 # Where Numba's generator is going
@@ -285,23 +292,26 @@ _ = gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
 # .. headline:: A kernel that makes its own numbers is the fastest at every size
 
 # draw
-gg.plot_time(results, variants=["cpu_threads", "cupy", "own_state"])
+gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "own_state"])
 
 # %%
 # .. dropdown:: Could CuPy do better?
 #
-#    Array arithmetic goes through memory several times. One kernel of your own that counts the points would
-#    save most of that, but the numbers still have to be made. ``default_rng`` makes ``float32`` numbers at
-#    :measured:`random_numbers:float32[xorwow, 5*10**7].rate(numbers)`. At this rate, two thousand million
-#    coordinates alone take longer than the kernel ``own_state`` takes for everything.
+#    Array arithmetic goes through memory several times. A kernel of your own that reads each coordinate once
+#    saves most of that, but the numbers still have to be made, stored and read. ``default_rng`` makes
+#    ``float32`` numbers at :measured:`random_numbers:float32[xorwow, 5*10**7].rate(numbers)`. At this rate,
+#    two thousand million coordinates alone take longer than the kernel ``own_state`` takes for everything.
 #
-#    A ``ReductionKernel`` is no such kernel. With the two arrays of coordinates it takes
-#    :measured:`points[cupy_reduced, 2**30].time`, since CuPy then
+#    Do not count by a ``ReductionKernel`` of the two arrays of coordinates: CuPy then
 #    :doc:`starts a single block </gallery/fast_kernels/reductions>`.
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.study
-#    :names: drawn, cupy, cupy_reduced, count_inside, cupy_steps
+#    :names: drawn, cupy, cupy_counted, step, cupy_steps, graph_of_steps, cupy_graph
 #    :fold: The calls as they were timed
+#
+# .. kernel:: gpuguide.topics.random_in_kernels.kernels
+#    :names: count_stored
+#    :fold: The kernel that counts stored points
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.kernels
 #    :names: cpu_threads

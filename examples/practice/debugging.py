@@ -114,7 +114,7 @@ print(gg.trace(mirror[1, 256], x[0], out[0]))
 import numpy as np
 from gpuguide.topics.debugging import races, tools, traces
 
-reports = tools.all_reports()
+reports, seconds = tools.all_runs()
 gg.keep("levels", np.array(tools.levels(reports, traces.levels())))
 shares = {
     "wrong_new": races.shares_wrong(256, new_data=True),
@@ -125,8 +125,9 @@ for name, samples in shares.items():
 in_a_warp = races.shares_wrong(32, new_data=True)
 gg.fact("wrong_in_a_warp", round(sum(in_a_warp) * 3200), unit="1")
 gg.fact("n_launches", len(in_a_warp), unit="1")
-for way, seconds in tools.seconds().items():
-    gg.fact(f"seconds_{way}", seconds, unit="s")
+for way, time in seconds.items():
+    gg.fact(f"seconds_{way}", time, unit="s")
+gg.fact("sanitizer", tools.version(), unit="text", note="version of compute-sanitizer")
 gg.fact("trace_time", traces.seconds(), unit="s", note="1024 threads, without a GPU")
 gg.fact("errors_unset", reports["unset", "initcheck"].n_errors, unit="1")
 gg.fact("errors_in_pool", reports["no_guard", "pool"].n_errors, unit="1")
@@ -170,8 +171,9 @@ print(reports["later", "blocking"])
 
 # %%
 # ``memcheck`` watches each access, and names the line of the kernel, if that was compiled with
-# ``@cuda.jit(lineinfo=True)``, with the block and the thread. We added ``--report-api-errors no
-# --print-limit 1``, and cut out frames of libraries and long names:
+# ``@cuda.jit(lineinfo=True)``, with the block and the thread. The two options leave out calls to CUDA that
+# fail, as one of Numba's always does, and all errors but the first. We cut out frames of libraries and long
+# names:
 
 # output: The report of memcheck
 print(reports["later", "memcheck"])
@@ -272,6 +274,9 @@ for name, values in steps.items():
 #    * - tool
 #      - finds
 #      - a launch then takes
+#    * - none
+#      -
+#      - :measured:`seconds_plain`
 #    * - ``gg.trace``
 #      - indices, races, barriers, unset memory, float64
 #      - :measured:`trace_time`
@@ -295,8 +300,8 @@ for name, values in steps.items():
 #      - :measured:`seconds_initcheck`
 #
 # ``gg.trace`` ran a thousand threads, the others four million, so of these only ``racecheck`` needs a small
-# input. The last four belong to ``compute-sanitizer``, which comes with the CUDA toolkit. NVIDIA's debugger
-# ``cuda-gdb`` is not tried here.
+# input. The last four belong to ``compute-sanitizer``, which comes with the CUDA toolkit, here
+# :measured:`sanitizer`. NVIDIA's debugger ``cuda-gdb`` is not tried here.
 #
 # None of the four noticed an atomic addition that is missing in global memory, or shared memory that nobody
 # set to zero. ``initcheck`` looks at arrays only, without the pool: for a kernel that adds to a ``cp.empty``

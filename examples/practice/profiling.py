@@ -188,9 +188,9 @@ for event in trace.events():
 # Why is the kernel slow? Nsight Compute
 # --------------------------------------
 #
-# Nsight Compute (``ncu``, part of the CUDA toolkit) runs a kernel again and again, each time with other
-# hardware counters, so show it only the kernel in question. Write ``@cuda.jit(lineinfo=True)`` above it, or
-# lines cannot be told apart. With ``steps.py`` for the code above:
+# Nsight Compute (``ncu``, part of the CUDA toolkit, here :measured:`ncu`) runs a kernel again and again, each
+# time with other hardware counters, so show it only the kernel in question. Write
+# ``@cuda.jit(lineinfo=True)`` above it, or lines cannot be told apart. With ``steps.py`` for the code above:
 #
 # .. code-block:: console
 #
@@ -216,6 +216,7 @@ for event in trace.events():
 
 # record: Both kernels under Nsight Compute
 details, raw, source = counters.profiled()
+gg.fact("ncu", counters.version(), unit="text", note="version of Nsight Compute")
 by_kernel = counters.by_kernel(details)
 sectors = counters.counted(raw)
 for way, text, of_kernel in zip(

@@ -74,27 +74,39 @@ print("NumPy:", softmax(np, x.get())[0, :3])
 #    Leave out ``- x.max(axis=1, keepdims=True)`` and multiply ``x`` by 100. The powers are then too large for
 #    ``float32``, and the shares become ``nan``.
 #
-# For 8192 rows of 8192 numbers, NumPy needs :measured:`softmax[numpy, 8192**2].time` on one thread, a
-# compiled loop :measured:`softmax[cpu_threads, 8192**2].time` on all threads, and CuPy
-# :measured:`softmax[cupy, 8192**2].time`. But CuPy runs five kernels, which take
-# :measured:`softmax[cupy, 8192**2].work(passes)` over the matrix to read and write it, where one kernel takes
-# two. :evidence:`count passes`
+# For 8192 rows of 8192 numbers, NumPy needs :measured:`softmax[numpy, 8192**2].time` on one thread. On all
+# threads of the CPU, PyTorch needs :measured:`softmax[torch_cpu, 8192**2].time`, and a plain loop compiled by
+# Numba :measured:`softmax[cpu_threads, 8192**2].time`. CuPy needs :measured:`softmax[cupy, 8192**2].time`,
+# but it runs five kernels, which take :measured:`softmax[cupy, 8192**2].work(passes)` over the matrix to read
+# and write it, where one kernel takes two. :evidence:`count passes`
 #
-# Count the passes before you write a kernel: the time should shrink as they do, here to a quarter. That it
-# shrinks even more is due, we think, to CuPy's kernels for ``float32``, which :doc:`ask for too little at a
-# time </gallery/fast_kernels/fusion>`. :evidence:`opinion`
+# Count the passes before you write a kernel: the time should shrink as they do, here to a quarter. We wrote
+# five kernels that do what CuPy's do, with as many passes. One kernel, in Numba like these, is
+# :measured:`softmax[numba_kernel, 8192**2].speedup(five_kernels)` as fast as the five.
+# :evidence:`variant five_kernels` The rest of its lead over CuPy is not due to passes: CuPy's kernels for
+# ``float32`` :doc:`ask for too little at a time </gallery/fast_kernels/fusion>`.
 
 # %%
 
 # record: The study: one softmax by every tool, each checked and then timed; first calls in fresh processes
 import gpuguide as gg
-from gpuguide.topics.which_tool import fresh, study
+from gpuguide.topics.which_tool import fresh, rivals, study
 from gpuguide.topics.which_tool.kernels import numba_kernel, raw_source
 
-first_calls = fresh.measure_first_calls(meanwhile=study.odd.check_all)
+first_calls = fresh.measure_first_calls()
 results = study.softmax.run()
+few = study.few.run()
 for name, seconds in first_calls.items():
     gg.fact(f"first_{name}", seconds, unit="s", note="in a fresh process, after imports")
+if "numba_cuda_mlir" in first_calls:
+    own = {
+        "numba_kernel": numba_kernel,
+        "numba_cuda_mlir": rivals.successor().numba_kernel,
+    }
+    for name, kernel in own.items():
+        gg.fact(
+            f"local_{name}", rivals.local_bytes(kernel), unit="B", note="for each thread"
+        )
 
 # %%
 # If you have ..., use ...
@@ -244,6 +256,10 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 #         - lines
 #         - first call
 #         - share of peak memory speed
+#       * - ``torch.compile``
+#         - :measured:`lines_torch_compile`
+#         - :measured:`first_torch_compile`
+#         - :measured:`softmax[torch_compile, 8192**2].share`
 #       * - ``cp.fuse``
 #         - :measured:`lines_fused`
 #         - :measured:`first_fused`
@@ -275,6 +291,39 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 #    :measured:`softmax[triton_kernel, 8192**2].launch` for Triton and
 #    :measured:`softmax[numba_kernel, 8192**2].launch` for Numba. A kernel as long as this one hides that;
 #    :doc:`short ones do not </gallery/first_kernels/launch_overhead>`.
+#
+# With few numbers, the launch decides. Of the two times on the GPU, the longer one is what you wait for when
+# you call it again and again:
+#
+# .. list-table:: The softmax of 256 rows of 256 numbers
+#    :header-rows: 1
+#
+#    * - tool
+#      - Python launches it in
+#      - it runs for
+#    * - CuPy
+#      - :measured:`few[cupy, 2**16].launch`
+#      - :measured:`few[cupy, 2**16].time`
+#    * - Numba
+#      - :measured:`few[numba_kernel, 2**16].launch`
+#      - :measured:`few[numba_kernel, 2**16].time`
+#    * - CUDA C++
+#      - :measured:`few[raw, 2**16].launch`
+#      - :measured:`few[raw, 2**16].time`
+#    * - NumPy, one thread
+#      -
+#      - :measured:`few[numpy, 2**16].time`
+#    * - PyTorch, all threads of the CPU
+#      -
+#      - :measured:`few[torch_cpu, 2**16].time`
+#
+# .. kernel:: gpuguide.topics.which_tool.kernels
+#    :names: largest_of_rows, differences, powers, sums_of_rows, quotients
+#    :fold: In five kernels with Numba
+#
+# .. kernel:: gpuguide.topics.which_tool.in_torch
+#    :names: torch_compile
+#    :fold: With torch.compile
 #
 # .. kernel:: gpuguide.topics.which_tool.arrays
 #    :names: fused_parts, fused, own_parts, own_elementwise
@@ -320,7 +369,9 @@ for name, share in (("triton_kernel", 0.85), ("raw", 0.84), ("numba_kernel", 0.7
 # - **numba-cuda-mlir** is its successor, and needs only other imports: ``from numba_cuda_mlir import cuda``,
 #   and ``float32`` from ``numba_cuda_mlir.types``. With version 0.6.0, our kernel takes
 #   :measured:`softmax[numba_kernel, 8192**2].speedup(numba_cuda_mlir)` as long, and its first call
-#   :measured:`first_numba_cuda_mlir` instead of :measured:`first_numba_kernel`. Two bugs are shown below.
+#   :measured:`first_numba_cuda_mlir` instead of :measured:`first_numba_kernel`. It gives each thread
+#   :measured:`local_numba_cuda_mlir` of local memory, numba-cuda :measured:`local_numba_kernel`. Two
+#   bugs are shown below.
 # - **cuda.compute**, in cuda-cccl 1.2.1, compiles your operators with numba-cuda-mlir, too. It asks for a
 #   version below 0.6, but ran with 0.6.0 here.
 # - **cupyx.jit**, in CuPy 14.2, warns that it is experimental and may change.
@@ -328,8 +379,9 @@ for name, share in (("triton_kernel", 0.85), ("raw", 0.84), ("numba_kernel", 0.7
 #
 # Others that you will hear of, the last three not measured here:
 #
-# - `PyTorch <https://docs.pytorch.org/docs/stable/>`__ is for models that learn; its ``torch.compile``, not
-#   measured either, writes kernels in Triton for you.
+# - `PyTorch <https://docs.pytorch.org/docs/stable/>`__ is for models that learn. Its ``torch.compile`` writes
+#   kernels in Triton for you: those that it makes of the two lines of our softmax are
+#   :measured:`softmax[torch_compile, 8192**2].speedup(cupy)` as fast as CuPy's functions.
 # - `JAX <https://docs.jax.dev/>`__ compiles and differentiates whole functions of arrays.
 # - `Warp <https://nvidia.github.io/warp/>`__ is for simulations: kernels in Python, and their gradients.
 # - `cuTile <https://docs.nvidia.com/cuda/cutile-python/>`__ is NVIDIA's language for kernels on tiles. It is
@@ -363,7 +415,7 @@ for package in (
 # false, and one of five for true: it seems to ask whether the size is odd. There is no error. And ``max`` of
 # three numbers is not compiled at all:
 
-# wrong: two kernels that numba-cuda compiles and that its successor does not get right yet
+# wrong: a size of four that counts as false, and a max of three numbers
 from numba_cuda_mlir import cuda as cuda_mlir
 
 
@@ -391,7 +443,30 @@ except Exception as error:
     print(type(error).__name__, "-", str(error).splitlines()[0])
 
 # %%
-# Write ``out.size > 0``, and ``max(max(a, b), c)``.
+# Write ``out.size > 0``, and ``max`` of two numbers at a time:
+
+
+@cuda_mlir.jit
+def fill(out):
+    i = cuda_mlir.grid(1)
+    if out.size > 0 and i < out.size:
+        out[i] = 1
+
+
+@cuda_mlir.jit
+def largest_of_three(x, out):
+    i = cuda_mlir.grid(1)
+    if i < out.size:
+        larger = max(x[i], x[i + 1])
+        out[i] = max(larger, x[i + 2])
+
+
+filled = cp.zeros(4, dtype=cp.float32)
+fill[1, 32](filled)
+print(filled.size, "elements:", filled)
+largest_of_three[1, 32](x[0], filled)
+expected = cp.stack([x[0, k : k + 4] for k in range(3)]).max(axis=0)
+print("largest of three:", bool((filled == expected).all()))
 
 # %%
 # .. remember::

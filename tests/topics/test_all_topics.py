@@ -37,6 +37,7 @@ SMALL = {
     "streams.inverses": 17**2,
     "streams.products": 17**2,
     "streams.waits": 2,
+    "which_tool.few": 5 * 7,
     "which_tool.odd": 5 * 7,
     **{f"matmul.{name}": 33 for name in ("tf32", "half", "brain")},
 }

@@ -18,16 +18,16 @@ MEMCHECK = f"""\
 ========= COMPUTE-SANITIZER
 looked up
 ========= Invalid __global__ read of size 4 bytes
-=========     at __main__::look_up{MANGLED}+0x120 in /tmp/x/later.py:13
+=========     at __main__::look_up{MANGLED}+0x120 in /tmp/x/later.py:12
 =========     by thread (188,0,0) in block (2,0,0)
 =========     Access to 0x7fc114800fa0 is out of bounds
 =========     Saved host backtrace up to driver entry point at kernel launch time
-=========         Host Frame: main in later.py:21
+=========         Host Frame: main in later.py:20
 =========\x20
 Traceback (most recent call last):
-  File "/tmp/x/later.py", line 28, in <module>
+  File "/tmp/x/later.py", line 27, in <module>
     main()
-  File "/tmp/x/later.py", line 23, in main
+  File "/tmp/x/later.py", line 22, in main
     result = out.get()
              ^^^^^^^^^
   File "cupy/_core/core.pyx", line 2203, in cupy._core.core._ndarray_base.get
@@ -64,22 +64,22 @@ def test_each_broken_kernel_compiles(program: str) -> None:
 
 def test_a_report_keeps_what_the_tool_says_and_the_program_s_own_frames() -> None:
     report = tools.Report("later", "$ python later.py", MEMCHECK, ended=True)
-    assert (report.lines_named, report.n_errors, report.failed) == ([13], 1, True)
+    assert (report.lines_named, report.n_errors, report.failed) == ([12], 1, True)
     assert str(report).splitlines() == [
         "$ python later.py",
         "looked up",
         "========= Invalid __global__ read of size 4 bytes",
-        "=========     at look_up in later.py:13",
+        "=========     at look_up in later.py:12",
         "=========     by thread (188,0,0) in block (2,0,0)",
         "=========     Access to 0x7fc114800fa0 is out of bounds",
         "Traceback (most recent call last):",
-        '  File "later.py", line 23, in main',
+        '  File "later.py", line 22, in main',
         "    result = out.get()",
         "cupy_backends.cuda.api.runtime.CUDARuntimeError: cudaErrorIllegalAddress: an illegal memory",
         "    access",
         "========= Target application returned an error",
         "========= ERROR SUMMARY: 1 error",
-        "later.py:13  out[i] = table[keys[i]]",
+        "later.py:12  out[i] = table[keys[i]]",
     ]
 
 
@@ -91,3 +91,10 @@ def test_a_row_of_the_chart_tells_a_named_line_from_a_failure() -> None:
     rows = dict(zip(tools.PROGRAMS, tools.levels(reports, [2] * 6), strict=True))
     assert rows["later"] == [0, 2, 0, 0, 0, 2]
     assert rows["two_barriers"] == [1, 0, 0, 0, 0, 2]
+
+
+def test_the_command_that_is_shown_has_the_options_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "sanitizer", lambda: "/bin/echo")
+    report = tools.run("later", "memcheck")
+    *options, _python, _unbuffered, _program = report.text.split()
+    assert report.command.split() == ["$", "compute-sanitizer", *options, "python", "later.py"]

@@ -53,3 +53,10 @@ def test_both_languages_read_four_numbers_and_write_one() -> None:
         assert compiled.spills == 0
         # The ends are an own branch, with a load and a store.
         assert (compiled.count("ld.global"), compiled.count("st.global")) == (4, 2)
+
+
+@needs_compilers()
+def test_four_numbers_per_thread_take_two_wide_loads_and_a_wide_store() -> None:
+    facts = raw_facts(kernels.jacobi_four_source, "jacobi_four")
+    assert facts.spills == 0
+    assert (facts.count("ld.global.v4"), facts.count("st.global.v4")) == (2, 1)

@@ -37,11 +37,10 @@ def test_the_sums_of_a_thread_stay_in_registers(name):
 
 
 @needs_compilers()
-@pytest.mark.parametrize("name", ["one_element_unsigned", "tile_in_shared"])
-def test_indices_have_no_sign_and_none_is_compared_in_float64(name):
+def test_indices_of_a_tile_have_no_sign_and_none_is_compared_in_float64():
     """A range counts with a sign; a uint64 is compared with a signed shape in float64."""
     matrix = float32[:, ::1]
-    facts = numba_facts(getattr(kernels, name), (matrix, matrix, matrix))
+    facts = numba_facts(kernels.tile_in_shared, (matrix, matrix, matrix))
     assert facts.spills == 0
     assert [facts.count(opcode) for opcode in ("selp.b64", "setp.lt.s64", "cvt.rn.f64")] == [0, 0, 0]
 

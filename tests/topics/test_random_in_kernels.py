@@ -89,3 +89,18 @@ for arguments in ((0, 0, 0), (7, 12, 2026), (2**32 - 1, 2**31, 5)):
     ]
     assert expected[0] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert simulator_python(snippet, timeout=120) == "".join(f"{numbers}\n" for numbers in expected)
+
+
+@pytest.mark.parametrize(("n", "threads"), [(0, 4), (5, 7), (1000, 96)])
+def test_stored_points_are_counted_once(simulator_python: Callable[..., str], n: int, threads: int) -> None:
+    snippet = f"""
+import numpy as np
+from gpuguide.topics.random_in_kernels.kernels import count_stored
+rng, counts = np.random.default_rng(1), np.ones({threads}, np.int32)
+x, y = rng.random({n}, np.float32), rng.random({n}, np.float32)
+count_stored[2, 64](x, y, counts)
+inside = x * x + y * y < 1
+right = [1 + int(inside[i::{threads}].sum()) for i in range({threads})]
+print(counts.tolist() == right)
+"""
+    assert simulator_python(snippet, timeout=120) == "True\n"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gpuguide as gg
-from compile_lane import needs_compilers, raw_facts
+from compile_lane import needs_compilers, numba_facts, raw_facts
 from gpuguide.topics.shared_memory import kernels
 from kernel_emulator import as_ctypes, build, needs_host_compiler
 
@@ -52,6 +52,16 @@ def test_the_spare_column_avoids_the_bank_conflicts() -> None:
     """All 32 threads want one bank without it, and none waits for another with it."""
     conflicts = {name: traced(name, 64, 64).counts.bank_conflicts for name in GRIDS}
     assert conflicts == {"tile": 32, "padded": 1, "unsigned": 1, "large": 1, "aligned": 1}
+
+
+@needs_compilers()
+@pytest.mark.parametrize("name", ["unsigned", "large", "aligned"])
+def test_no_shape_is_compared_in_float64(name: str) -> None:
+    """The sum of two uint32 is a uint64, and Numba compares that with a signed shape in float64."""
+    from numba import float32
+
+    matrix = float32[:, ::1]
+    assert numba_facts(getattr(kernels, f"transpose_{name}"), (matrix, matrix)).count("cvt.rn.f64") == 0
 
 
 @needs_host_compiler()

@@ -10,7 +10,6 @@ from gpuguide.machine.cpu import thread_pool
 from gpuguide.measure import Study, cp, cpu, gpu, kernel, uniform, whole_numbers
 from gpuguide.results.records import Traffic
 from gpuguide.topics.convolution.check import ConvolutionCheck, right
-from gpuguide.topics.convolution.cpu import THREADS, direct_torch, without_torch
 from gpuguide.topics.convolution.kernels import separable_simd
 from gpuguide.topics.convolution.study import fft, fused, ndimage, separable
 from gpuguide.topics.convolution_ladder import kernels
@@ -149,15 +148,6 @@ ladder = Study(
     baseline="from_global",
     variants=(
         cpu(kernels.direct_simd, "CPU, direct, SIMD", "all", up_to=EDGE**2, **direct_cpu),
-        cpu(
-            direct_torch,
-            "CPU, PyTorch conv2d",
-            THREADS,
-            missing=without_torch,
-            allocates=True,
-            up_to=EDGE**2,
-            **direct_cpu,
-        ),
         cpu(separable_simd, "CPU, two passes, SIMD", "all", up_to=EDGE**2, **split_cpu),
         gpu(ndimage, "cupyx ndimage", allocates=True, **direct),
         gpu(fft, "cupyx FFT", allocates=True, **image_alone),

@@ -1,5 +1,6 @@
 """Runs each broken program as a reader would, alone and under each tool, and keeps what was printed."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -23,7 +24,7 @@ LIMIT_S = 60
 HANGING_S = 12
 # Numba asks for a context before there is one, which a tool would report.
 QUIET = ("--report-api-errors", "no", "--print-limit", "1")
-AT_ONCE = 12
+AT_ONCE = 16
 WIDTH = 96
 
 
@@ -85,7 +86,7 @@ def run(program, check="", arguments=(), text="", limit_s=LIMIT_S, **environment
     """Run a program in a process of its own, under a tool of compute-sanitizer if one is named."""
     tool = [sanitizer(), "--tool", check, *QUIET] if check else []
     words = [f"{name}={value}" for name, value in environment.items()]
-    words += ["compute-sanitizer", "--tool", check] if check else []
+    words += ["compute-sanitizer", *tool[1:]] if check else []
     command = " ".join(["$", *words, "python", f"{program}.py", *arguments])
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -119,6 +120,15 @@ def sanitizer():
     return path
 
 
+def version():
+    """Return the version of compute-sanitizer."""
+    text = subprocess.run(
+        [sanitizer(), "--version"], capture_output=True, text=True, check=False
+    )
+    number = re.search(r"Version (\S+)", text.stdout)
+    return number[1] if number else "unknown"
+
+
 def shortened(text, program):
     """Return the lines that say something: no frames of libraries, no mangled names, one error."""
     text = re.sub(r"[\w./-]*/(\w+\.py)", r"\1", text)
@@ -139,8 +149,11 @@ def shortened(text, program):
     return shown
 
 
-def all_reports():
-    """Run all programs that the page shows, several at once; by program and tool."""
+def all_runs():
+    """Run what the page shows, several at once; return the reports by program and tool, and the times.
+
+    The times are those of a sound kernel alone, compiled for debugging, and under each tool.
+    """
     # Those that hang first, so that the others run meanwhile.
     runs = {
         ("never", check): {"check": check, "limit_s": HANGING_S} for check in ("", "synccheck")
@@ -157,9 +170,22 @@ def all_reports():
         ("prints", ""): {},
         ("asserts", ""): {},
     }
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        reports = pool.map(lambda key: run(key[0], **runs[key]), runs)
-        return dict(zip(runs, reports, strict=True))
+    ways = {"plain": {}, "debug": {"arguments": ("debug",)}} | {
+        check: {"check": check} for check in CHECKS
+    }
+    with tempfile.NamedTemporaryFile() as turn, ThreadPoolExecutor(AT_ONCE) as pool:
+        # Who holds the file has the GPU; what is timed starts and compiles while the others still run.
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        try:
+            reports = {key: pool.submit(run, key[0], **runs[key]) for key in runs}
+            times = {
+                way: pool.submit(run, "times", limit_s=2 * LIMIT_S, TURN=turn.name, **options)
+                for way, options in ways.items()
+            }
+            reports = {key: report.result() for key, report in reports.items()}
+        finally:
+            fcntl.flock(turn, fcntl.LOCK_UN)
+        return reports, {way: printed_seconds(time.result()) for way, time in times.items()}
 
 
 def levels(reports, traced):
@@ -176,21 +202,6 @@ def levels(reports, traced):
             row.append(2 if named else int(report.n_errors > 0))
         rows.append([*row, level])
     return rows
-
-
-def seconds():
-    """Return the time of a sound kernel alone, compiled for debugging, and under each tool."""
-    ways = [
-        ("plain", "", ()),
-        ("debug", "", ("debug",)),
-        *((name, name, ()) for name in CHECKS),
-    ]
-    # They start and compile at the same time; who holds the file has the GPU.
-    with tempfile.NamedTemporaryFile() as turn, ThreadPoolExecutor(len(ways)) as pool:
-        reports = pool.map(lambda way: run("times", *way[1:], TURN=turn.name), ways)
-        return {
-            way[0]: printed_seconds(report) for way, report in zip(ways, reports, strict=True)
-        }
 
 
 def printed_seconds(report):

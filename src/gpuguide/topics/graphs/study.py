@@ -2,9 +2,10 @@
 
 from functools import cache, partial
 from importlib import import_module
+from importlib.metadata import version
 
 import numpy as np
-from numba import cuda, njit, prange
+from numba import cuda, float32, int64, njit, prange
 
 from gpuguide.machine.backends import array_module, numba_view, raw_kernel
 from gpuguide.machine.device import require_gpu
@@ -80,11 +81,19 @@ def one_call(noisy, now, then):
 
 
 raw_step = raw_kernel(kernels.jacobi_source, "jacobi_step")
+raw_four = raw_kernel(kernels.jacobi_four_source, "jacobi_four")
 
 
-def launch_raw(noisy, now, then):
+def launch_raw(noisy, now, then, threads=BLOCK):
     """Launch the kernel in CUDA C++ through CuPy."""
-    raw_step.compiled((grid(then.size),), (BLOCK,), (noisy, now, then, np.int32(then.size)))
+    blocks = -(-then.size // threads)
+    raw_step.compiled((blocks,), (threads,), (noisy, now, then, np.int32(then.size)))
+
+
+def launch_four(noisy, now, then):
+    """Launch the kernel in which a thread has four numbers."""
+    blocks = -(-then.size // (4 * BLOCK))
+    raw_four.compiled((blocks,), (BLOCK,), (noisy, now, then, np.int32(then.size)))
 
 
 # A thousand steps -------------------------------------------------------------------------------------------
@@ -131,6 +140,11 @@ def why_no_core():
     return ""
 
 
+def core_version():
+    """Return the version of cuda.core, or that it is not there."""
+    return "not installed" if why_no_core() else version("cuda-core")
+
+
 def cuda_core(noisy, out):
     """Launch the steps one by one by cuda.core, which takes addresses."""
     package, kernel = core()
@@ -148,13 +162,23 @@ def cuda_core(noisy, out):
 @cache
 def blocks_at_once():
     """Ask the driver once how many blocks may wait for one another; to ask takes a while."""
-    return 2 * require_gpu().sm_count
+    signal = float32[::1]
+    compiled = kernels.all_steps.compile((signal, signal, signal, int64))
+    return compiled.max_cooperative_grid_blocks(BLOCK)
 
 
 def all_steps(noisy, out):
     """Do all steps in one launch, in which blocks wait for one another by grid.sync()."""
-    blocks = min(grid(out.size), blocks_at_once())
-    # The last of an even number of steps writes the second array.
+    wait_for_all(min(grid(out.size), blocks_at_once()), noisy, out)
+
+
+def all_steps_few(noisy, out):
+    """Do the same with at most a block for each multiprocessor, so that fewer have to meet."""
+    wait_for_all(min(grid(out.size), require_gpu().sm_count), noisy, out)
+
+
+def wait_for_all(blocks, noisy, out):
+    """Launch so many blocks; the last of an even number of steps writes the second array."""
     kernels.all_steps[blocks, BLOCK](noisy, room(out.size)[1], out, STEPS)
 
 
@@ -295,6 +319,11 @@ thousand = Study(
         graph_of(50, up_to=10**5),
         graph_of(STEPS),
         rung(
+            partial(replay, launch_raw, STEPS),
+            f"graph of {STEPS} steps in CUDA C++",
+            name="graph_of_raw",
+        ),
+        rung(
             partial(replay, four_calls, 50),
             "graph of CuPy's calls, 50 steps",
             name="graph_of_cupy",
@@ -302,14 +331,40 @@ thousand = Study(
         ),
         rung(record_and_replay, "record a graph, launch it once", up_to=10**5),
         rung(all_steps, "one launch, grid.sync()", up_to=10**5),
-        gpu(
-            partial(replay, launch_numba, STEPS),
-            "the graph, GPU time",
-            name="kernels_alone",
-            arrays="numba",
-            note="The graph, by the GPU's clock.",
-            up_to=10**5,
-        ),
+        rung(all_steps_few, "one launch, a block per multiprocessor", up_to=10**5),
+    ),
+    **signals,
+)
+
+# From one kernel to the next --------------------------------------------------------------------------------
+
+
+def alone(launch, label, name):
+    """Describe the graph of all steps, timed by the GPU's clock."""
+    note = f"A graph of {STEPS} kernels, by the GPU's clock."
+    call = partial(replay, launch, STEPS)
+    return gpu(call, label, name=name, arrays="numba", note=note)
+
+
+def raw_with(threads):
+    """Describe the kernel in CUDA C++ in blocks of so many threads."""
+    launch = partial(launch_raw, threads=threads)
+    return alone(launch, f"CUDA C++, {threads} threads per block", f"raw_{threads}")
+
+
+chain = Study(
+    name="chain",
+    title=f"A graph of {STEPS} kernels, one after the other, float32",
+    sizes=(10**3, 10**4, 10**5),
+    reference=smooth_reference,
+    equal=True,
+    baseline="numba",
+    variants=(
+        alone(launch_numba, f"Numba, {BLOCK} threads per block", "numba"),
+        raw_with(64),
+        raw_with(BLOCK),
+        raw_with(1024),
+        alone(launch_four, "CUDA C++, four numbers per thread", "raw_four"),
     ),
     **signals,
 )

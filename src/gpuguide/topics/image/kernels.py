@@ -9,7 +9,7 @@ HALF = [1, 1, 2, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16, 17]
 WIDE = np.array([*HALF, 18, *HALF[::-1]], np.float32)
 LIMIT = np.float32(6 * 256 * 256)  # six shades of grey above the surroundings
 
-# Of a block: rows, threads, columns. The outer 30 threads help with the first pass alone.
+# Of a block: each thread goes down a column, 15 more on each side than the block's own 98.
 ROWS, THREADS, COLUMNS = 8, 128, 98
 
 

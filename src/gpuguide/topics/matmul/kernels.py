@@ -15,17 +15,15 @@ def one_element(a, b, c):
 
 
 @cuda.jit
-def one_element_unsigned(a, b, c):
-    """Walk in the same way by indices without a sign, which Numba need not test for being negative."""
-    x, y = cuda.grid(2)
-    row, col = uint32(y), uint32(x)
-    m, n, p = uint32(a.shape[0]), uint32(a.shape[1]), uint32(b.shape[1])
-    if row < m and col < p:
+def one_element_while(a, b, c):
+    """Walk in the same way, and count in a variable of the kernel's own."""
+    col, row = cuda.grid(2)
+    if row < c.shape[0] and col < c.shape[1]:
         total = float32(0)
-        k = uint32(0)
-        while k < n:  # range would count with a sign
+        k = 0
+        while k < a.shape[1]:  # with range, both addresses would be computed anew in each turn
             total += a[row, k] * b[k, col]
-            k += uint32(1)
+            k += 1
         c[row, col] = total
 
 

@@ -159,8 +159,8 @@ def ladder(shape):
             work=loads(512, 0, shape),
         ),
         kernel(
-            kernels.one_element_unsigned,
-            "unsigned indices",
+            kernels.one_element_while,
+            "a while loop",
             tiles(8, 32, (32, 8), shape),
             work=loads(512, 0, shape),
         ),

@@ -42,6 +42,12 @@ def profiler():
     return path
 
 
+def version():
+    """Return the version of Nsight Compute."""
+    number = re.search(r"Version (\S+)", _run("--version"))
+    return number[1] if number else "unknown"
+
+
 def _run(*arguments):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(

@@ -74,6 +74,18 @@ def no_state(seed, points, counts):
         counts[i] = inside
 
 
+@cuda.jit
+def count_stored(x, y, counts):
+    """Each thread adds to its count those of the stored points that lie within a quarter of a circle."""
+    i = cuda.grid(1)
+    if i < counts.size:
+        inside = 0
+        for k in range(i, x.size, counts.size):
+            if x[k] * x[k] + y[k] * y[k] < float32(1):
+                inside += 1
+        counts[i] += inside
+
+
 @cuda.jit(device=True)
 def next_crossing(states, i, x, y):
     """Return where one of four ways leads, by the upper two bits of a random number."""

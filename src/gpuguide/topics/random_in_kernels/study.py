@@ -7,6 +7,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.random import create_xoroshiro128p_states
 
+from gpuguide.machine.backends import numba_view
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel
 from gpuguide.topics.random_in_kernels import kernels
 from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
@@ -49,32 +50,28 @@ def generator():
     return cp.random.default_rng(SEED)
 
 
-def drawn(n, count):
-    """Draw the coordinates of n points with CuPy, in pieces that fit into memory, and count in each."""
-    inside = cp.zeros(1, np.int64)
+def drawn(n):
+    """Draw the coordinates of n points with CuPy, in pieces that fit into memory."""
     for start in range(0, n, PIECE):
         m = min(PIECE, n - start)
-        x = generator().random(m, dtype=np.float32)
-        y = generator().random(m, dtype=np.float32)
-        inside += count(x, y)
-    return inside
+        yield generator().random(m, dtype=np.float32), generator().random(m, dtype=np.float32)
 
 
 def cupy(n_threads, points):
     """Draw with CuPy, and count by calls on whole arrays."""
-    return drawn(n_threads * points, lambda x, y: cp.count_nonzero(x * x + y * y < 1))
+    inside = cp.zeros(1, np.int64)
+    for x, y in drawn(n_threads * points):
+        inside += cp.count_nonzero(x * x + y * y < 1)
+    return inside
 
 
-def cupy_reduced(n_threads, points):
-    """Draw with CuPy, and count in one kernel, a ReductionKernel."""
-    return drawn(n_threads * points, count_inside())
-
-
-@cache
-def count_inside():
-    """Describe how points are counted in one pass."""
-    inputs, inside = "float32 x, float32 y", "x * x + y * y < 1.0f"
-    return cp.ReductionKernel(inputs, "int64 n", inside, "a + b", "n = a", "0", "count_inside")
+def cupy_counted(n_threads, points):
+    """Draw with CuPy, and count in one kernel, which reads each coordinate once."""
+    counts = cp.zeros(n_threads, np.int32)
+    for x, y in drawn(n_threads * points):
+        arrays = (numba_view(array) for array in (x, y, counts))
+        kernels.count_stored[-(-n_threads // BLOCK), BLOCK](*arrays)
+    return counts
 
 
 def cpu_threads(n_threads, points, counts):
@@ -84,8 +81,6 @@ def cpu_threads(n_threads, points, counts):
 
 # In the simulator, NumPy warns of numbers that overflow, as those of Numba's generator are to.
 of_numba = {"arguments": with_states, "simulatable": False}
-# Of CuPy's ways, the result is the sum of all.
-one_count = {"allocates": True, "output": lambda n, dtype: ((1,), np.int64)}
 
 points = Study(
     name="points",
@@ -100,8 +95,11 @@ points = Study(
     baseline="cupy",
     variants=(
         cpu(cpu_threads, "CPU, all threads", "all", up_to=2**25),
-        gpu(cupy, "cp.random, arrays", **one_count),
-        gpu(cupy_reduced, "cp.random, ReductionKernel", **one_count),
+        # The result is the sum of all.
+        gpu(
+            cupy, "cp.random, arrays", allocates=True, output=lambda n, dtype: ((1,), np.int64)
+        ),
+        gpu(cupy_counted, "cp.random, a kernel that counts", allocates=True),
         kernel(kernels.own_state, "a state per thread", grid, **of_numba),
         kernel(kernels.one_draw, "one number per point", grid, **of_numba),
         kernel(kernels.no_state, "Philox, no state", grid, arguments=with_seed),
@@ -111,13 +109,48 @@ points = Study(
 # Walks ------------------------------------------------------------------------------------------------------
 
 
+def four_ways():
+    """Return where the four ways lead, as complex numbers."""
+    return cp.asarray([1, -1, 1j, -1j], np.complex64)
+
+
+def step(where, ways):
+    """Move all walkers by one step."""
+    where += ways[generator().integers(0, 4, size=len(where), dtype=np.int32)]
+
+
 def cupy_steps(steps, ends):
     """Move all walkers by one step in each call of CuPy."""
-    ways = cp.asarray([1, -1, 1j, -1j], np.complex64)
-    where = cp.zeros(len(ends), np.complex64)
+    ways, where = four_ways(), cp.zeros(len(ends), np.complex64)
     for _ in range(steps):
-        where += ways[generator().integers(0, 4, size=len(ends), dtype=np.int32)]
+        step(where, ways)
     ends = cp.asarray(ends)
+    ends[:, 0], ends[:, 1] = where.real, where.imag
+
+
+@cache
+def graph_of_steps(n, steps):
+    """Record the steps of n walkers in a CUDA graph; return it with where they are, and what it keeps."""
+    # Memory of its own, since the calls of a graph go on using what their temporary arrays had.
+    pool = cp.cuda.MemoryPool()
+    with cp.cuda.using_allocator(pool.malloc), cuda.defer_cleanup():
+        ways, where = four_ways(), cp.zeros(n, np.complex64)
+        for _ in range(2):
+            step(where, ways)  # compiled, and the memory is there, before anything is recorded
+        stream = cp.cuda.get_current_stream()
+        stream.begin_capture()
+        for _ in range(steps):
+            step(where, ways)
+        return stream.end_capture(), where, (ways, pool)
+
+
+def cupy_graph(steps, ends):
+    """Launch a graph of the same calls, so that the GPU need not wait for Python."""
+    if not len(ends):
+        return
+    graph, where, _ = graph_of_steps(len(ends), steps)
+    where.fill(0)
+    graph.launch()
     ends[:, 0], ends[:, 1] = where.real, where.imag
 
 
@@ -140,6 +173,7 @@ walks = Study(
     baseline="cupy_steps",
     variants=(
         end_to_end(cupy_steps, "cp.random, a call per step", arrays="numba"),
+        gpu(cupy_graph, "the same calls in a graph"),
         kernel(
             kernels.walk,
             "a thread per walker",

@@ -18,6 +18,19 @@ def neighbours_direct(x, out):
 
 
 @cuda.jit
+def neighbours_while(x, out):
+    """Add up the same numbers from global memory, counted in a variable of the kernel's own."""
+    i = cuda.grid(1)
+    if i < x.size:
+        total = float32(0)
+        j, end = max(i - RADIUS, 0), min(i + RADIUS + 1, x.size)
+        while j < end:
+            total += x[j]
+            j += 1
+        out[i] = total
+
+
+@cuda.jit
 def neighbours_shared(x, out):
     """Copy what the threads of a block need into shared memory once, and read it there."""
     near = cuda.shared.array(WIDTH, float32)
@@ -83,14 +96,15 @@ def transpose_unsigned(a, out):
     tile = cuda.shared.array((32, 33), float32)
     x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
     row0, col0 = uint32(32 * cuda.blockIdx.y), uint32(32 * cuda.blockIdx.x)
+    rows, cols = uint32(a.shape[0]), uint32(a.shape[1])  # else compared in float64
     for j in range(uint32(0), uint32(32), uint32(8)):
         row, col = row0 + y + j, col0 + x
-        if row < a.shape[0] and col < a.shape[1]:
+        if row < rows and col < cols:
             tile[y + j, x] = a[row, col]
     cuda.syncthreads()
     for j in range(uint32(0), uint32(32), uint32(8)):
         row, col = col0 + y + j, row0 + x
-        if row < out.shape[0] and col < out.shape[1]:
+        if row < cols and col < rows:
             out[row, col] = tile[x, y + j]
 
 
@@ -102,13 +116,14 @@ def transpose_large(a, out):
     y, x = thread // uint32(64), thread % uint32(64)
     # x counts down the rows: blocks that run together write neighbouring pieces of the result.
     row0, col0 = uint32(64 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
-    whole = row0 + 64 <= a.shape[0] and col0 + 64 <= a.shape[1]
+    rows, cols = uint32(a.shape[0]), uint32(a.shape[1])
+    whole = row0 + 64 <= rows and col0 + 64 <= cols
     if whole:
         for j in range(0, 64, 8):
             tile[y + j, x] = a[row0 + y + j, col0 + x]
     else:
         for j in range(0, 64, 8):
-            if row0 + y + j < a.shape[0] and col0 + x < a.shape[1]:
+            if row0 + y + j < rows and col0 + x < cols:
                 tile[y + j, x] = a[row0 + y + j, col0 + x]
     cuda.syncthreads()
     if whole:
@@ -116,7 +131,7 @@ def transpose_large(a, out):
             out[col0 + y + j, row0 + x] = tile[x, y + j]
     else:
         for j in range(0, 64, 8):
-            if row0 + x < a.shape[0] and col0 + y + j < a.shape[1]:
+            if row0 + x < rows and col0 + y + j < cols:
                 out[col0 + y + j, row0 + x] = tile[x, y + j]
 
 
@@ -126,23 +141,21 @@ def transpose_aligned(a, out):
     tile = cuda.shared.array((72, 65), float32)  # eight rows more than are written
     thread = uint32(cuda.threadIdx.x)
     y, x = thread // uint32(64), thread % uint32(64)
-    rows, cols = uint32(a.shape[0]), uint32(a.shape[1])
+    eight, rows, cols = uint32(8), uint32(a.shape[0]), uint32(a.shape[1])
     # tile[8] is for row row0: seven rows above it may be needed, too.
     row0, col0 = uint32(64 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
     whole = row0 >= 8 and row0 + 64 <= rows and col0 + 64 <= cols
-    for j in range(uint32(0), uint32(72), uint32(8)):
+    for j in range(uint32(0), uint32(72), eight):
         shifted = row0 + y + j  # the row and eight, so that it is never negative
-        if whole or (shifted >= 8 and shifted < rows + 8 and col0 + x < cols):
-            tile[y + j, x] = a[shifted - uint32(8), col0 + x]
+        if whole or (shifted >= eight and shifted < rows + eight and col0 + x < cols):
+            tile[y + j, x] = a[shifted - eight, col0 + x]
     cuda.syncthreads()
-    for j in range(uint32(0), uint32(64), uint32(8)):
+    for j in range(uint32(0), uint32(64), eight):
         col = col0 + y + j
-        late = (col * rows) % uint32(
-            8
-        )  # elements from the last multiple of 32 bytes to the row's begin
-        shifted = row0 + x + uint32(8) - late
-        if whole or (shifted >= 8 and shifted < rows + 8 and col < cols):
-            out[col, shifted - uint32(8)] = tile[x + uint32(8) - late, y + j]
+        late = (col * rows) % eight  # elements from a multiple of 32 bytes to the row's begin
+        shifted = row0 + x + eight - late
+        if whole or (shifted >= eight and shifted < rows + eight and col < cols):
+            out[col, shifted - eight] = tile[x + eight - late, y + j]
 
 
 transpose_source = r"""

@@ -15,10 +15,11 @@ from gpuguide.measure.first_call import time_first_call
 from gpuguide.topics.first_call.fresh import run_process
 from gpuguide.topics.interop.libraries import pytorch
 from gpuguide.topics.which_tool import rivals
-from gpuguide.topics.which_tool.study import EDGE, softmax
+from gpuguide.topics.which_tool.lines import lines_written
+from gpuguide.topics.which_tool.study import ANEW, EDGE, odd, softmax
 
-AT_ONCE = 4  # processes; a compiler uses one processor, and there are more
-LONGEST = ("cuda_compute", "numba_cuda_mlir", "triton_kernel")
+AT_ONCE = 5  # processes; a compiler uses one processor, and there are more
+LONGEST = ("cuda_compute", "torch_compile", "numba_cuda_mlir", "triton_kernel")
 
 
 def torch_with_context():
@@ -28,6 +29,11 @@ def torch_with_context():
 def triton_with_context():
     torch_with_context()
     import_module("gpuguide.topics.which_tool.in_triton")
+
+
+def torch_with_compiler():
+    torch_with_context()
+    rivals.torch_compile()
 
 
 def compute_with_compiler():
@@ -42,12 +48,13 @@ IMPORTS: dict[str, Callable[[], object]] = {
     "cuda_compute": compute_with_compiler,
     "triton_kernel": triton_with_context,
     "torch": torch_with_context,
+    "torch_compile": torch_with_compiler,
     "jax": rivals.jax_softmax,
 }
 
 
-def first_call(name):
-    """Compute for the first time, and print how long it took; run in a process of its own."""
+def call(name):
+    """Compute for the first time in this process; return how many nanoseconds it took."""
     clock, device, variant = SystemClock(), cp.cuda.Device(), softmax.variant(name)
     x = cp.ones((EDGE, EDGE), np.float32)
     out = cp.empty_like(x)
@@ -60,7 +67,12 @@ def first_call(name):
     row = cp.asarray(out if shares is None else shares)[0].get()
     if not np.allclose(row, 1 / EDGE, rtol=1e-4):
         raise ArgumentError(f"{name}: expected shares of {1 / EDGE:.6g}; got {row[:4]}.")
-    print(json.dumps({"ns": ns}))
+    return ns
+
+
+def first_call(name):
+    """Print how long the first call took; run in a process of its own."""
+    print(json.dumps({"ns": call(name)}))
 
 
 def measure_first_call(name):
@@ -68,7 +80,11 @@ def measure_first_call(name):
 
     def run(command, environment, timeout_s):
         folder = environment["CUPY_CACHE_DIR"]  # where nothing is yet
-        caches = {"TRITON_CACHE_DIR": f"{folder}/triton", "XDG_CACHE_HOME": f"{folder}/more"}
+        caches = {
+            "TRITON_CACHE_DIR": f"{folder}/triton",
+            "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
+            "XDG_CACHE_HOME": f"{folder}/more",
+        }
         program = f"from {__name__} import first_call; first_call({name!r})"
         return run_process(
             [sys.executable, "-c", program], {**environment, **caches}, timeout_s
@@ -77,15 +93,18 @@ def measure_first_call(name):
     return time_first_call(f"{__name__}:first_call", n_discarded=0, run=run).seconds[0]
 
 
-def measure_first_calls(meanwhile):
-    """Return the seconds of each tool that is here, and call what times nothing while they are measured.
+def measure_first_calls():
+    """Return the seconds of each tool that is here; meanwhile, check the odd study, and compile for both.
 
     Imports and a context on the GPU come before the clock starts.
     """
-    on_gpu = (variant for variant in softmax.variants if variant.needs_gpu)
-    names = [variant.name for variant in on_gpu if not variant.why_missing()]
+    on_gpu = [variant for variant in softmax.variants if variant.needs_gpu]
+    names = [v.name for v in on_gpu if v.name in lines_written() and not v.why_missing()]
     names.sort(key=lambda name: name not in LONGEST)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         seconds = pool.map(measure_first_call, names)
-        meanwhile()
+        odd.check_all()
+        for name in ANEW:
+            if name in names:
+                call(name)
         return dict(zip(names, seconds, strict=True))

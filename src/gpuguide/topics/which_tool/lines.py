@@ -17,6 +17,7 @@ PARTS = {
     "raw": ("kernels:raw_source",),
     "cuda_compute": ("in_compute:softmax",),
     "triton_kernel": ("in_triton:triton_kernel",),
+    "torch_compile": ("in_torch:torch_compile",),
 }
 ONE_LINE = ("torch", "jax")
 

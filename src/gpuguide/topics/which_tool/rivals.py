@@ -1,6 +1,7 @@
 """Libraries that are optional here: imported when they are first used, or a reason why they cannot be."""
 
 import atexit
+import os
 import sys
 import warnings
 from functools import cache, partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 
+from gpuguide.machine.cpu import cpu_info
 from gpuguide.measure import cp
 from gpuguide.topics.interop.libraries import jax_numpy, missing_torch, pytorch
 from gpuguide.topics.which_tool import kernels
@@ -35,6 +37,7 @@ def missing(module, package):
 
 missing_successor = missing("numba_cuda_mlir", "numba-cuda-mlir")
 missing_compute = missing("cuda.compute", "cuda-cccl")
+missing_torch_on_cpu = missing("torch", "PyTorch")
 
 
 def missing_triton():
@@ -68,6 +71,26 @@ def jit_kernel():
 @cache
 def compute():
     return import_module("gpuguide.topics.which_tool.in_compute")
+
+
+@cache
+def torch_on_cpu():
+    """Import PyTorch, and let it use all threads of the CPU."""
+    torch = import_module("torch")
+    torch.set_num_threads(cpu_info().n_cpus)
+    return torch
+
+
+@cache
+def torch_compile():
+    """Import what torch.compile makes kernels of, in this process: more would disturb what is timed."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    return import_module("gpuguide.topics.which_tool.in_torch").torch_compile
+
+
+def local_bytes(kernel):
+    """Return how much local memory each thread of a kernel has, once that is compiled."""
+    return max(kernel.get_local_mem_per_thread().values())
 
 
 @cache
@@ -112,6 +135,11 @@ def ready_torch(blocks, threads):
     follow_cupy()
     softmax = pytorch().softmax
     return lambda x, out: softmax(x, 1, out=out)
+
+
+def ready_torch_compile(blocks, threads):
+    follow_cupy()
+    return torch_compile()
 
 
 def ready_triton(blocks, threads):

@@ -1,8 +1,11 @@
 """The softmax of each row of a matrix, by every tool: arrays, one kernel in five languages, libraries."""
 
+from functools import cache
+
 import numpy as np
 
-from gpuguide.machine.backends import raw_kernel
+from gpuguide.machine.backends import numba_view, raw_kernel
+from gpuguide.machine.cpu import in_threads
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel, per_element, uniform
 from gpuguide.measure.reference import Tolerance
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
@@ -21,6 +24,30 @@ def numpy(x):
 def cupy(x):
     """Call the same functions of CuPy."""
     return arrays.whole_arrays(cp, x)
+
+
+def torch_cpu(x, out):
+    """Call PyTorch's softmax on all threads of the CPU."""
+    torch = rivals.torch_on_cpu()
+    torch.softmax(torch.from_numpy(x), 1, out=torch.from_numpy(out))
+
+
+@cache
+def room_for_rows(rows):
+    """Make room for the largest number and the sum of each row, once."""
+    arrays = cp.empty((2, rows), np.float32)
+    return [(array, numba_view(array)) for array in arrays]
+
+
+def five_kernels(x, out):
+    """Launch five kernels of our own, with a block for each row."""
+    launch = x.shape[0], BLOCK
+    (_, largest), (_, totals) = room_for_rows(x.shape[0])
+    kernels.largest_of_rows[launch](x, largest)
+    kernels.differences[launch](x, largest, out)
+    kernels.powers[launch](out, out)
+    kernels.sums_of_rows[launch](out, totals)
+    kernels.quotients[launch](out, totals, out)
 
 
 def cupyx_jit(x, out):
@@ -65,11 +92,15 @@ def matrix(n, dtype, rng, exact):
 
 def shares(x):
     """Compute in float64: subtract the largest of each row, raise, and divide by the sum."""
-    if not x.size:
-        return x
-    raised = np.subtract(x, np.max(x, axis=1)[:, None])
-    np.exp(raised, out=raised)
-    raised /= np.add.reduce(raised, axis=1)[:, None]
+    raised = np.empty_like(x)
+
+    def one(first):
+        rows = slice(first, first + 64)
+        part = np.subtract(x[rows], np.max(x[rows], axis=1)[:, None], out=raised[rows])
+        np.exp(part, out=part)
+        part /= np.add.reduce(part, axis=1)[:, None]
+
+    in_threads(one, range(0, len(x), 64), x.nbytes)
     return raised
 
 
@@ -106,8 +137,16 @@ softmax = Study(
     variants=(
         cpu(numpy, "NumPy, one thread", allocates=True),
         cpu(kernels_cpu.cpu_threads, "CPU, all threads", "all"),
+        cpu(torch_cpu, "PyTorch, all threads", "all", missing=rivals.missing_torch_on_cpu),
         # The largest, the difference, its powers, their sum, and the quotient.
         gpu(cupy, "CuPy", allocates=True, **passes(1 + 2 + 2 + 1 + 2)),
+        gpu(
+            five_kernels,
+            "Numba, five kernels",
+            arrays="numba",
+            note="What CuPy does, with a block for each row, and four numbers at a time for each thread.",
+            **passes(1 + 2 + 2 + 1 + 2),
+        ),
         # The largest, the powers of the difference, their sum, and the quotient.
         gpu(arrays.fused, "cp.fuse", allocates=True, **passes(1 + 2 + 1 + 2)),
         # The largest, the sum of the powers, and the shares.
@@ -155,20 +194,41 @@ softmax = Study(
             missing=missing_torch,
             note="torch.softmax(x, 1, out=out).",
         ),
+        other(
+            rivals.ready_torch_compile,
+            "torch.compile",
+            "torch_compile",
+            arguments=rivals.tensors,
+            missing=rivals.missing_triton,
+            note="Two lines of PyTorch, compiled.",
+        ),
         end_to_end(jax, "JAX", arrays="numba", allocates=True, missing=missing_jax),
     ),
     **of_matrices,
 )
 
-# Both lengths are odd; what compiles anew for each length of a row would take seconds.
+# What compiles anew for each length of a row, in seconds.
+ANEW = ("cuda_compute", "torch_compile")
+FOR_FEW = ("numpy", "torch_cpu", "cupy", "numba_kernel", "raw")
+
+# Both lengths are odd.
 odd = Study(
     name="odd",
     title="The softmax of each row of 781 by 1823 numbers",
     sizes=(781 * 1823,),
     small=(),
     baseline="cupy",
-    variants=tuple(
-        variant for variant in softmax.variants if variant.name not in ("cuda_compute", "jax")
-    ),
+    variants=tuple(v for v in softmax.variants if v.name not in (*ANEW, "jax")),
+    **of_matrices,
+)
+
+# So few numbers that the launch decides.
+few = Study(
+    name="few",
+    title="The softmax of each row of 256 by 256 numbers",
+    sizes=(2**16,),
+    small=(),
+    baseline="cupy",
+    variants=tuple(softmax.variant(name) for name in FOR_FEW),
     **of_matrices,
 )

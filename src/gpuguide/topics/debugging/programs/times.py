@@ -3,7 +3,6 @@
 import fcntl
 import os
 import sys
-from time import perf_counter
 
 import cupy as cp
 import numpy as np
@@ -27,30 +26,35 @@ def neighbours(x, out):
         out[i] = total
 
 
-def seconds(kernel, x, out, n_launches):
-    """Return how long a launch takes, of so many."""
-    cp.cuda.Device().synchronize()
-    start = perf_counter()
+def seconds(kernel, x, out, n_launches, ahead=()):
+    """Return how long a launch takes, of so many; arrays to clear ahead keep the GPU busy meanwhile."""
+    start, end = cp.cuda.Event(), cp.cuda.Event()
+    for array in ahead:
+        array.data.memset_async(0, array.nbytes)
+    start.record()
     for _ in range(n_launches):
         kernel[x.size // 256, 256](x, out)
-    cp.cuda.Device().synchronize()
-    return (perf_counter() - start) / n_launches
+    end.record()
+    end.synchronize()
+    return cp.cuda.get_elapsed_time(start, end) / 1e3 / n_launches
 
 
 def main():
     """Compile, wait for a turn with the GPU, and print the time of a launch."""
     kernel = cuda.jit(debug=True, opt=False) if "debug" in sys.argv else cuda.jit
     kernel = kernel(neighbours)
-    x = cp.asarray(np.ones(2**22, np.float32))
-    out = cp.zeros(x.size, np.float32)
+    x = cuda.as_cuda_array(cp.asarray(np.ones(2**22, np.float32)))
+    out = cuda.as_cuda_array(cp.zeros(x.size, np.float32))
     kernel[1, 256](x, out)
-    cp.cuda.Device().synchronize()
+    cuda.synchronize()
     with open(os.environ["TURN"], "rb") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         once = seconds(kernel, x, out, 1)
+        # Python launches ten kernels while the GPU clears 16 GiB; under a tool, each launch waits anyhow.
+        ahead = [cp.empty(2**30, np.uint8)] * 16 if once < 5e-4 else []
         # Under racecheck, once is enough.
-        best = once if once > 0.1 else min(seconds(kernel, x, out, 10) for _ in range(5))
-    assert out.get()[1000] == 33
+        best = once if once > 0.1 else min(seconds(kernel, x, out, 10, ahead) for _ in range(5))
+    assert out.copy_to_host()[1000] == 33
     print("seconds:", best)
 
 
