@@ -7,10 +7,10 @@ What makes matrix multiplication fast, and should you write it yourself?
 # %%
 # Write ``a @ b``: CuPy calls cuBLAS, which beats every kernel on this page. If three digits are enough, allow
 # TF32, which is :measured:`gain_tf32` as fast. Your own kernel is for products that no library has:
-# ``while`` instead of ``range``, tiles in shared memory, and many sums in the registers of each thread take
-# it from :measured:`product[one_element, 4096].flop_rate` to
+# a lean loop, tiles in shared memory, and many sums in the registers of each thread take it from
+# :measured:`product[one_element, 4096].flop_rate` to
 # :measured:`product[tile_in_registers, 4096].flop_rate`. The loop alone is worth
-# :measured:`product[one_element_while, 4096].speedup(one_element)`.
+# :measured:`product[one_element_unsigned, 4096].speedup(one_element)`.
 #
 # .. headline:: Five steps bring a kernel close to cuBLAS
 #
@@ -23,7 +23,7 @@ What makes matrix multiplication fast, and should you write it yourself?
 #     bars = {
 #         "NumPy (CPU)": ("with_numpy", CPU),
 #         "1: plain kernel": ("one_element", KERNEL),
-#         "2: while loop": ("one_element_while", KERNEL),
+#         "2: lean loop": ("one_element_unsigned", KERNEL),
 #         "3: shared memory": ("tile_in_shared", KERNEL),
 #         "4: registers": ("tile_in_registers", KERNEL),
 #         "5: CUDA C++": ("in_cuda", KERNEL),
@@ -81,7 +81,7 @@ from gpuguide.topics.matmul import study as matmul
 from gpuguide.topics.matmul.kernels import (
     one_barrier,
     one_element,
-    one_element_while,
+    one_element_unsigned,
     product_source,
     tile_in_registers,
     tile_in_shared,
@@ -89,6 +89,7 @@ from gpuguide.topics.matmul.kernels import (
 
 results = matmul.product.run()
 odd = matmul.odd_product.run()
+loops = matmul.loops.run()
 tf32, half, brain = matmul.tf32.run(), matmul.half.run(), matmul.brain.run()
 
 # %%
@@ -111,8 +112,8 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the steps
-gg.claim(results, "one_element_while", faster_than="one_element", at=4096, by=3)
-gg.claim(results, "tile_in_shared", faster_than="one_element_while", at=4096, by=1.3)
+gg.claim(results, "one_element_unsigned", faster_than="one_element", at=4096, by=3.3)
+gg.claim(results, "tile_in_shared", faster_than="one_element_unsigned", at=4096, by=1.5)
 gg.claim(results, "tile_in_shared", faster_than="one_element", at=4096, by=5.5)
 gg.claim(results, "tile_in_registers", faster_than="tile_in_shared", at=4096, by=3.2)
 gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.3)
@@ -142,8 +143,17 @@ rate = results.quantity("with_cublas", 4096, "flop_rate").value
 for name in ("tile_in_registers", "in_cuda"):
     of_cublas = results.quantity(name, 4096, "flop_rate").value / rate
     gg.fact(f"share_{name}", of_cublas, unit="share", note="of the rate of cuBLAS")
-executed = {c.variant: c.value("instructions") for c in recording.counters}
-for name in ("one_element", "one_element_while", "tile_in_shared"):
+executed = {
+    c.variant: c.value("instructions") for c in recording.counters if c.size == 4096
+}
+names = (
+    "one_element",
+    "one_element_unsigned",
+    "signed_while",
+    "unsigned_range",
+    "tile_in_shared",
+)
+for name in names:
     counted = name in executed
     each = executed[name] / (4096**3 / 32) if counted else "not counted yet"
     gg.fact(f"each_{name}", each, unit="1" if counted else "text", note="while it ran")
@@ -168,31 +178,60 @@ print("right:", bool((c.get() == expected).all()))
 # :evidence:`counter instructions`
 
 # %%
-# Step 2: a while loop
-# --------------------
+# Step 2: a while loop, and indices without a sign
+# ------------------------------------------------
 #
-# Where its length is not known when the kernel is compiled, Numba's ``range`` takes many instructions to
-# count, as :doc:`Types: keep kernels in 32 bits </gallery/first_kernels/numba_types>` shows, and both
-# addresses are computed anew in each turn. With ``while`` they only move on.
+# Two habits of Numba cost instructions in each turn of the loop. Where its length is not known when the
+# kernel is compiled, ``range`` takes many of them to count, as :doc:`Types: keep kernels in 32 bits
+# </gallery/first_kernels/numba_types>` shows. And as a negative index counts from the end, as in Python,
+# Numba tests every index that has a sign. With ``while`` and ``uint32`` neither is left.
 #
-# .. rung:: one_element_while
+# .. rung:: one_element_unsigned
 
 c = cp.empty((m, p), cp.float32)
-one_element_while[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
+one_element_unsigned[((p + 31) // 32, (m + 7) // 8), (32, 8)](a, b, c)
 print("right:", bool((c.get() == expected).all()))
 
 # %%
-# That leaves :measured:`product[one_element_while, 4096].counter(instructions)` instructions, and the kernel
-# is :measured:`product[one_element_while, 4096].speedup(one_element)` as fast. Nothing else has changed.
-# :evidence:`counter instructions`
+# That leaves :measured:`product[one_element_unsigned, 4096].counter(instructions)` instructions, and the
+# kernel is :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast.
+# :evidence:`counter instructions` If you make indices unsigned, convert the shapes as well: the sum of two
+# ``uint32`` is a ``uint64``, and Numba compares that with a signed number in ``float64``.
 #
-# .. dropdown:: Would unsigned indices do the same?
+# .. dropdown:: Is it the loop, or the sign?
 #
-#    For each multiplication, a warp executes :measured:`each_one_element` instructions in step 1, and
-#    :measured:`each_one_element_while` in step 2. :evidence:`counter instructions` Numba counts a negative
-#    index from the end, as Python does, so it tests every index that has a sign. Unsigned indices spare these
-#    tests, but we think that most of the instructions of ``range`` remain: with them the kernel was compiled,
-#    not run. :evidence:`opinion`
+#    .. list-table:: One element per thread
+#       :header-rows: 1
+#
+#       * - loop
+#         - indices
+#         - instructions for each multiplication
+#         - 2048 rows
+#         - 4096 rows
+#       * - ``range``
+#         - signed
+#         - :measured:`each_one_element`
+#         - :measured:`loops[one_element, 2048].time`
+#         - :measured:`loops[one_element, 4096].time`
+#       * - ``range``
+#         - unsigned
+#         - :measured:`each_unsigned_range`
+#         - :measured:`loops[unsigned_range, 2048].time`
+#         - :measured:`loops[unsigned_range, 4096].time`
+#       * - ``while``
+#         - signed
+#         - :measured:`each_signed_while`
+#         - :measured:`loops[signed_while, 2048].time`
+#         - :measured:`loops[signed_while, 4096].time`
+#       * - ``while``
+#         - unsigned
+#         - :measured:`each_one_element_unsigned`
+#         - :measured:`loops[one_element_unsigned, 2048].time`
+#         - :measured:`loops[one_element_unsigned, 4096].time`
+#
+# .. kernel:: gpuguide.topics.matmul.kernels
+#    :names: signed_while, unsigned_range
+#    :fold: The kernels in between
 
 # %%
 # Step 3: a tile in shared memory
@@ -209,15 +248,12 @@ print("right:", bool((c.get() == expected).all()))
 
 # %%
 # Tiles hang over the edges of most matrices. Threads there have no element to compute, but they still fetch
-# for others and must come to both barriers, so the guards stand around the loads, not around the loop. From
-# here on, indices are unsigned, as tests for being negative would stand inside the loop. Then convert the
-# shapes as well: the sum of two ``uint32`` is a ``uint64``, and Numba compares that with a signed number in
-# ``float64``.
+# for others and must come to both barriers, so the guards stand around the loads, not around the loop.
 #
 # A block now loads each element once for 32 threads, where in step 2 every thread loaded it for itself, and
-# the kernel is :measured:`product[tile_in_shared, 4096].speedup(one_element_while)` as fast. Compared with
+# the kernel is :measured:`product[tile_in_shared, 4096].speedup(one_element_unsigned)` as fast. Compared with
 # step 1, the tile would seem to be worth :measured:`product[tile_in_shared, 4096].speedup(one_element)`, but
-# most of that is the loop of step 2: when you measure what shared memory gains, mend the plain kernel first.
+# most of that is step 2: when you measure what shared memory gains, mend the plain kernel first.
 #
 # ``range(32)`` does no harm, as the compiler knows its length, and with it where each element lies in the
 # tile. That leaves :measured:`each_tile_in_shared` instructions for each multiplication.
@@ -278,9 +314,9 @@ print("right:", bool((c.get() == expected).all()))
 #    * - kernel
 #      - instructions
 #      - cycles in use
-#    * - 2: ``while`` loop
-#      - :measured:`product[one_element_while, 4096].counter(instructions)`
-#      - :measured:`product[one_element_while, 4096].counter(issue_active)`
+#    * - 2: lean loop
+#      - :measured:`product[one_element_unsigned, 4096].counter(instructions)`
+#      - :measured:`product[one_element_unsigned, 4096].counter(issue_active)`
 #    * - 3: shared memory
 #      - :measured:`product[tile_in_shared, 4096].counter(instructions)`
 #      - :measured:`product[tile_in_shared, 4096].counter(issue_active)`
@@ -307,31 +343,31 @@ print("right:", bool((c.get() == expected).all()))
 #       :header-rows: 1
 #
 #       * - rows
-#         - ``while`` loop
+#         - lean loop
 #         - shared memory
 #         - registers
 #         - CUDA C++
 #         - cuBLAS
 #       * - 257
-#         - :measured:`product[one_element_while, 257].flop_rate`
+#         - :measured:`product[one_element_unsigned, 257].flop_rate`
 #         - :measured:`product[tile_in_shared, 257].flop_rate`
 #         - :measured:`product[tile_in_registers, 257].flop_rate`
 #         - :measured:`product[in_cuda, 257].flop_rate`
 #         - :measured:`product[with_cublas, 257].flop_rate`
 #       * - 1024
-#         - :measured:`product[one_element_while, 1024].flop_rate`
+#         - :measured:`product[one_element_unsigned, 1024].flop_rate`
 #         - :measured:`product[tile_in_shared, 1024].flop_rate`
 #         - :measured:`product[tile_in_registers, 1024].flop_rate`
 #         - :measured:`product[in_cuda, 1024].flop_rate`
 #         - :measured:`product[with_cublas, 1024].flop_rate`
 #       * - 2048
-#         - :measured:`product[one_element_while, 2048].flop_rate`
+#         - :measured:`product[one_element_unsigned, 2048].flop_rate`
 #         - :measured:`product[tile_in_shared, 2048].flop_rate`
 #         - :measured:`product[tile_in_registers, 2048].flop_rate`
 #         - :measured:`product[in_cuda, 2048].flop_rate`
 #         - :measured:`product[with_cublas, 2048].flop_rate`
 #       * - 4093
-#         - :measured:`product[one_element_while, 4093].flop_rate`
+#         - :measured:`product[one_element_unsigned, 4093].flop_rate`
 #         - :measured:`product[tile_in_shared, 4093].flop_rate`
 #         - :measured:`product[tile_in_registers, 4093].flop_rate`
 #         - :measured:`product[in_cuda, 4093].flop_rate`
@@ -420,8 +456,8 @@ print(trace)
 #
 #    - Write ``a @ b``. A Numba kernel of 50 lines reaches :measured:`share_tile_in_registers` of cuBLAS for
 #      large matrices, and less for small ones, so write one only for what no library computes.
-#    - In a Numba kernel, loop with ``while`` where the compiler does not know the length: it is
-#      :measured:`product[one_element_while, 4096].speedup(one_element)` as fast. Then load once and use
+#    - Where a loop's length is not known to the compiler, write ``while`` and unsigned indices: here that is
+#      :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast. Then load once and use
 #      often: tiles in shared memory, and 8 by 8 sums in the registers of each thread.
 #    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a product in ``float32`` is
 #      :measured:`gain_tf32` as fast.

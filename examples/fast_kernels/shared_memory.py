@@ -56,7 +56,7 @@ What are shared memory and a barrier, and when do they make a kernel faster?
 
 import cupy as cp
 import numpy as np
-from numba import cuda, float32
+from numba import cuda, float32, uint32
 
 RADIUS, BLOCK = 16, 256
 WIDTH = BLOCK + 2 * RADIUS  # a block's elements, and their neighbours on both sides
@@ -67,16 +67,17 @@ def neighbours_shared(x, out):
     """Copy what the threads of a block need into shared memory once, and read it there."""
     near = cuda.shared.array(WIDTH, float32)
     thread = cuda.threadIdx.x
-    first = cuda.blockIdx.x * BLOCK - RADIUS  # near[0] is for this element
-    for k in range(thread, WIDTH, BLOCK):
-        j = first + k
-        near[k] = x[j] if 0 <= j < x.size else float32(0)
-    cuda.syncthreads()  # until all threads of the block are here
     i = cuda.grid(1)
+    j = i - RADIUS  # the element that this thread fetches
+    near[thread] = x[j] if 0 <= j < x.size else float32(0)
+    if thread < 2 * RADIUS:  # these fetch a second one
+        j += BLOCK
+        near[BLOCK + thread] = x[j] if j < x.size else float32(0)
+    cuda.syncthreads()  # until all threads of the block are here
     if i < x.size:
         total = float32(0)
         for k in range(2 * RADIUS + 1):
-            total += near[thread + k]  # mostly what other threads have written
+            total += near[uint32(thread + k)]  # mostly what other threads have written
         out[i] = total
 
 
@@ -87,13 +88,15 @@ print("GPU:  ", out[:5])
 print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 
 # %%
-# Three things are new:
+# Four things are new:
 #
 # - ``cuda.shared.array(WIDTH, float32)`` is one array for each block. Its size must be a constant.
-# - The loop deals out 288 elements to 256 threads: each thread loads one, and the first 32 load another. So a
-#   block loads each of them once.
+# - The 256 threads fetch 288 elements: each fetches one, and the first 32 another one. So a block loads each
+#   of them once.
 # - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
 #   thread reads what others have written, so it must wait for them.
+# - ``uint32(...)`` makes an index that has no sign. A negative index counts from the end, as in Python, so
+#   Numba tests every index that has a sign, here 33 of them.
 #
 # .. try-it::
 #
@@ -178,15 +181,16 @@ print("findings:", len(trace.findings))
 def no_barrier(x, out):
     near = cuda.shared.array(WIDTH, float32)
     thread = cuda.threadIdx.x
-    first = cuda.blockIdx.x * BLOCK - RADIUS
-    for k in range(thread, WIDTH, BLOCK):
-        j = first + k
-        near[k] = x[j] if 0 <= j < x.size else float32(0)
     i = cuda.grid(1)
+    j = i - RADIUS
+    near[thread] = x[j] if 0 <= j < x.size else float32(0)
+    if thread < 2 * RADIUS:
+        j += BLOCK
+        near[BLOCK + thread] = x[j] if j < x.size else float32(0)
     if i < x.size:
         total = float32(0)
         for k in range(2 * RADIUS + 1):
-            total += near[thread + k]
+            total += near[uint32(thread + k)]
         out[i] = total
 
 
@@ -327,8 +331,6 @@ describe(
 #
 # .. rung:: transpose_large
 
-from numba import uint32
-
 by_large_tile = (200 + 63) // 64, (300 + 63) // 64  # down the rows, along the columns
 transpose_large[by_large_tile, 512](a, turned)
 print("as a.T:", bool((turned == a.T).all()))
@@ -388,6 +390,7 @@ gg.claim(results, "transpose_cublas", share_at_least=0.83, at=side)
 gg.claim(results, "transpose_cublas", faster_than="transpose_cupy", at=side, by=3)
 gg.claim(results, "transpose_aligned", share_at_least=0.82, at=odd)
 gg.claim(results, "transpose_aligned", faster_than="transpose_large", at=odd, by=1.1)
+gg.claim(sums, "neighbours_while", faster_than="neighbours_direct", at=2**26, by=4)
 gg.claim(sums, "neighbours_shared", faster_than="neighbours_direct", at=2**26, by=2.6)
 _ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26, by=1.75)
 

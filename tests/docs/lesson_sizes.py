@@ -332,7 +332,7 @@ OTHER_SIZES: dict[str, OtherSizes] = {
         _each(
             _PRODUCTS,
             "one_element",
-            "one_element_while",
+            "one_element_unsigned",
             "tile_in_shared",
             "tile_in_registers",
             "in_cuda",

@@ -15,15 +15,43 @@ def one_element(a, b, c):
 
 
 @cuda.jit
-def one_element_while(a, b, c):
-    """Walk in the same way, and count in a variable of the kernel's own."""
+def one_element_unsigned(a, b, c):
+    """Walk in the same way with while, by indices without a sign."""
+    x, y = cuda.grid(2)
+    row, col = uint32(y), uint32(x)
+    m, n, p = uint32(a.shape[0]), uint32(a.shape[1]), uint32(b.shape[1])
+    if row < m and col < p:
+        total = float32(0)
+        k = uint32(0)
+        while k < n:
+            total += a[row, k] * b[k, col]
+            k += uint32(1)
+        c[row, col] = total
+
+
+@cuda.jit
+def signed_while(a, b, c):
+    """Change the loop alone."""
     col, row = cuda.grid(2)
     if row < c.shape[0] and col < c.shape[1]:
         total = float32(0)
         k = 0
-        while k < a.shape[1]:  # with range, both addresses would be computed anew in each turn
+        while k < a.shape[1]:
             total += a[row, k] * b[k, col]
             k += 1
+        c[row, col] = total
+
+
+@cuda.jit
+def unsigned_range(a, b, c):
+    """Change the indices alone."""
+    x, y = cuda.grid(2)
+    row, col = uint32(y), uint32(x)
+    m, n, p = uint32(a.shape[0]), uint32(a.shape[1]), uint32(b.shape[1])
+    if row < m and col < p:
+        total = float32(0)
+        for k in range(n):
+            total += a[row, k] * b[k, col]
         c[row, col] = total
 
 

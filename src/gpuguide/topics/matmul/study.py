@@ -159,8 +159,8 @@ def ladder(shape):
             work=loads(512, 0, shape),
         ),
         kernel(
-            kernels.one_element_while,
-            "a while loop",
+            kernels.one_element_unsigned,
+            "while, unsigned indices",
             tiles(8, 32, (32, 8), shape),
             work=loads(512, 0, shape),
         ),
@@ -215,6 +215,24 @@ odd_product = Study(
     small=(1, 33),
     variants=ladder(odd),
     **products(odd),
+)
+loops = Study(
+    name="loops",
+    title="One element per thread, with two loops and two kinds of indices",
+    sizes=(2048, 4096),
+    check=ProductCheck(),
+    traffic=moved(),
+    small=(0, 1, 17),
+    variants=tuple(
+        kernel(function, label, tiles(8, 32, (32, 8)))
+        for function, label in (
+            (kernels.one_element, "range, signed"),
+            (kernels.unsigned_range, "range, unsigned"),
+            (kernels.signed_while, "while, signed"),
+            (kernels.one_element_unsigned, "while, unsigned"),
+        )
+    ),
+    **products(square),
 )
 tf32 = Study(
     name="tf32",

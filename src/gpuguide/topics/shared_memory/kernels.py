@@ -35,16 +35,17 @@ def neighbours_shared(x, out):
     """Copy what the threads of a block need into shared memory once, and read it there."""
     near = cuda.shared.array(WIDTH, float32)
     thread = cuda.threadIdx.x
-    first = cuda.blockIdx.x * BLOCK - RADIUS  # near[0] is for this element
-    for k in range(thread, WIDTH, BLOCK):
-        j = first + k
-        near[k] = x[j] if 0 <= j < x.size else float32(0)
-    cuda.syncthreads()  # until all threads of the block are here
     i = cuda.grid(1)
+    j = i - RADIUS  # the element that this thread fetches
+    near[thread] = x[j] if 0 <= j < x.size else float32(0)
+    if thread < 2 * RADIUS:  # these fetch a second one
+        j += BLOCK
+        near[BLOCK + thread] = x[j] if j < x.size else float32(0)
+    cuda.syncthreads()  # until all threads of the block are here
     if i < x.size:
         total = float32(0)
         for k in range(2 * RADIUS + 1):
-            total += near[thread + k]  # mostly what other threads have written
+            total += near[uint32(thread + k)]  # mostly what other threads have written
         out[i] = total
 
 
