@@ -229,6 +229,14 @@ print("right:", bool((c.get() == expected).all()))
 #         - :measured:`loops[one_element_unsigned, 2048].time`
 #         - :measured:`loops[one_element_unsigned, 4096].time`
 #
+#    Both matter. The loop saves more instructions, but with ``while`` the sign costs none, and still time.
+#    With 4096 rows, a scheduler issues an instruction in
+#    :measured:`loops[signed_while, 4096].counter(issue_active)` of all cycles with signed indices, and in
+#    :measured:`product[one_element_unsigned, 4096].counter(issue_active)` without. Either kernel moves
+#    :measured:`loops[signed_while, 4096].counter(dram_bytes)` from and to the GPU's memory, so the signed one
+#    waits longer for the same bytes. :evidence:`counter issue_active` We think that it has fewer loads on
+#    their way at a time. :evidence:`opinion`
+#
 # .. kernel:: gpuguide.topics.matmul.kernels
 #    :names: signed_while, unsigned_range
 #    :fold: The kernels in between
