@@ -5,9 +5,10 @@ Debugging: find the line that is wrong
 What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 """
 # %%
-# Trace each new kernel on a small input with ``gg.trace``, which needs no GPU. Of six mistakes that we
-# planted, it named the line of :measured:`named_by_trace`, and the four tools of NVIDIA's compute-sanitizer
-# that of :measured:`named_by_tools`. The result alone gave away :measured:`seen_alone`, and no line.
+# Trace each new kernel on a small input with ``gg.trace``, which needs no GPU. We planted six mistakes. A
+# trace named the line in :measured:`named_by_trace` cases, and NVIDIA's compute-sanitizer, with its four
+# tools, in :measured:`named_by_tools`. The result alone showed in :measured:`seen_alone` cases that something
+# is wrong, but never where.
 #
 # .. headline:: Each NVIDIA tool knows one kind of mistake; a trace names each line
 #
@@ -22,11 +23,11 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #         "index just out",
 #         "barrier missing",
 #         "atomic missing",
-#         "two barriers",
+#         "barrier in if",
 #         "memory not set",
 #     )
 #     checks = ("memcheck", "racecheck", "synccheck", "initcheck")
-#     columns = {"result": 0, "NVIDIA's tools": 1.1, "gg.trace": 2.6}
+#     columns = {"result": 0, "NVIDIA's tools": 1.25, "gg.trace": 3}
 #     words = ("nothing", "that it is wrong", "the line")
 #     rows = []
 #     with style():
@@ -38,26 +39,26 @@ What do you do when a kernel crashes, hangs, or is wrong only sometimes?
 #                     face = KERNEL if level == 2 else "none"
 #                     ax.plot(column, row, "o", ms=12, mfc=face, mec=KERNEL, mew=2)
 #             names = [name for name, level in zip(checks, by_tool, strict=True) if level]
-#             ax.text(1.25, row, ", ".join(names), va="center", color=INK)
+#             ax.text(1.43, row, ", ".join(names), va="center", color=INK)
 #             answers = (f"{who} {words[level]}" for who, level in zip(columns, seen, strict=True))
 #             rows.append(f"{mistakes[row]}: {', '.join([*answers, *names])}")
 #         ax.set_xticks(list(columns.values()), columns, color=INK)
 #         ax.set_yticks(range(len(mistakes)), mistakes, color=INK)
 #         ax.xaxis.tick_top()
 #         ax.tick_params(length=0)
-#         ax.set(xlim=(-0.3, 3), ylim=(len(mistakes) - 0.5, -0.5))
+#         ax.set(xlim=(-0.3, 3.4), ylim=(len(mistakes) - 0.5, -0.5))
 #         ax.set_xlabel("full dot: names the line\nopen dot: shows only\nthat something is wrong")
 #         ax.grid(visible=False, axis="x")
 #         ax.spines[["left", "bottom"]].set_visible(False)
 #         describe(ax, f"What the result and the tools say of six mistakes. {'; '.join(rows)}.")
 
 # %%
-# Compare with NumPy, then trace
-# ------------------------------
+# Wrong only sometimes: compare, then trace
+# -----------------------------------------
 #
 # This kernel mirrors each part of 256 numbers. There should be a barrier before the last line, so that all
-# numbers are in shared memory before any is read. Launched again and again with the same data, it seems to
-# get better:
+# numbers are in shared memory before any is read. CuPy's ``x[:, ::-1]`` says what is right. Launched again
+# and again with the same data, the kernel seems to get better:
 
 import cupy as cp
 from numba import config, cuda, float32
@@ -86,8 +87,8 @@ for _ in range(8):
 # %%
 # It does not. Shared memory still holds what an earlier launch left there, and with the same data that is the
 # right number. :evidence:`count shares_wrong` In :measured:`n_launches` launches with new data each time,
-# :measured:`wrong_new` of the numbers are wrong; with the same data, :measured:`wrong_same` in the last
-# twenty. With blocks of a single warp there were :measured:`wrong_in_a_warp` wrong numbers even with new
+# :measured:`wrong_new` of the numbers are wrong; in as many with the same data, :measured:`wrong_same` in the
+# last twenty. With blocks of a single warp there were :measured:`wrong_in_a_warp` wrong numbers even with new
 # data, though nothing promises that. So test with new data each time, and in several warps and blocks.
 #
 # ``gg.trace`` does not rely on luck. It runs the kernel thread by thread in plain Python, and records which
@@ -104,9 +105,12 @@ print(gg.trace(mirror[1, 256], x[0], out[0]))
 #    Put ``cuda.syncthreads()`` before the last line of ``mirror``. Now the trace has no findings, and the GPU
 #    makes no mistakes.
 #
-# It finds wrong indices, races, barriers that some threads miss, memory that nobody wrote, and float64 by
-# accident. It takes Numba's kernels only, and runs the first and last blocks of a large launch. For CUDA C++,
-# and for what a small input does not show, there are tools that watch the GPU.
+# ``gg.trace`` finds wrong indices, races, barriers that some threads miss, shared memory that nobody wrote,
+# and float64 by accident. Give it a size that does not fill the last block, or a missing guard does no harm.
+# Numba's own :term:`simulator` raises an error at a wrong index, too, but says nothing of races.
+#
+# A trace takes Numba's kernels only, and of a large launch the first and last blocks. For CUDA C++, and for
+# what a small input does not show, there are tools that watch the GPU.
 
 # %%
 
@@ -173,7 +177,7 @@ print(reports["later", "blocking"])
 # ``memcheck`` watches each access, and names the line of the kernel, if that was compiled with
 # ``@cuda.jit(lineinfo=True)``, with the block and the thread. The two options leave out calls to CUDA that
 # fail, as one of Numba's always does, and all errors but the first. We cut out frames of libraries and long
-# names:
+# names, and put the line of code at the end:
 
 # output: The report of memcheck
 print(reports["later", "memcheck"])
@@ -182,8 +186,8 @@ print(reports["later", "memcheck"])
 # - **Start anew.** After such an error, every later call fails in the same way. Restart the process or, in a
 #   notebook, the kernel.
 # - **Switch CuPy's memory pool off** while you search: ``cp.cuda.set_allocator(None)`` in the first line. The
-#   pool hands out pieces of larger blocks, and memcheck does not know where a piece ends.
-#   :evidence:`count errors_in_pool` For a kernel without a guard, with 24 threads more than numbers, it
+#   pool rounds sizes up, and hands out pieces of larger blocks, so memcheck does not know where an array
+#   ends. :evidence:`count errors_in_pool` For a kernel without a guard, with 24 threads more than numbers, it
 #   counts :measured:`errors_without` errors without the pool, and :measured:`errors_in_pool` with it.
 
 # %%
@@ -196,8 +200,9 @@ print(reports["later", "memcheck"])
 # .. kernel:: gpuguide.topics.debugging.programs.never
 #    :names: move
 #
-# On this GPU it hangs. ``synccheck`` is the tool for barriers, yet it hung along with the program and had
-# printed nothing when we stopped both. ``gg.trace`` names the two barriers, and where each thread waits:
+# On this GPU it hangs. ``synccheck`` is the tool for barriers, yet it hung along with the program, and had
+# said nothing when we stopped both; ``launched`` is the program's own word. ``gg.trace`` names the two
+# barriers, and where each thread waits:
 
 # output: The program alone, under synccheck, and traced
 for check in ("", "synccheck"):
@@ -268,21 +273,22 @@ for name, values in steps.items():
 # What each tool looks at, and what it costs
 # ------------------------------------------
 #
-# .. list-table:: In the order in which to reach for them
+# .. list-table:: In the order in which to reach for them, with the time of a launch of four million threads
 #    :header-rows: 1
+#    :widths: 32 44 24
 #
 #    * - tool
 #      - finds
-#      - a launch then takes
+#      - a launch takes
 #    * - none
 #      -
 #      - :measured:`seconds_plain`
 #    * - ``gg.trace``
-#      - indices, races, barriers, unset memory, float64
+#      - indices, races, barriers, unset shared memory, float64
 #      - :measured:`trace_time`
 #    * - launch blocking
 #      - the launch that fails
-#      - as long, and Python waits for it
+#      - as long
 #    * - ``debug=True``
 #      - what you assert, division by zero
 #      - :measured:`seconds_debug`
@@ -299,9 +305,9 @@ for name, values in steps.items():
 #      - unset memory of arrays, not shared memory
 #      - :measured:`seconds_initcheck`
 #
-# ``gg.trace`` ran a thousand threads, the others four million, so of these only ``racecheck`` needs a small
-# input. The last four belong to ``compute-sanitizer``, which comes with the CUDA toolkit, here
-# :measured:`sanitizer`. NVIDIA's debugger ``cuda-gdb`` is not tried here.
+# ``gg.trace`` ran only a thousand threads. Like ``racecheck``, it needs a small input, and the others do not.
+# The start of a tool comes on top. The last four belong to ``compute-sanitizer``, which comes with the CUDA
+# toolkit; this is version :measured:`sanitizer`. NVIDIA's debugger ``cuda-gdb`` is not tried here.
 #
 # None of the four noticed an atomic addition that is missing in global memory, or shared memory that nobody
 # set to zero. ``initcheck`` looks at arrays only, without the pool: for a kernel that adds to a ``cp.empty``
