@@ -7,7 +7,7 @@ Which step of a GPU program is slow, which line of its kernel, and why?
 # %%
 # Time the steps first, with events between them, and only then look into the slowest kernel with Nsight
 # Compute. In this program, one step of four takes :measured:`turn_share` of the time, and the GPU's counters
-# point to one line, which touches far more memory than it needs. Without that fault, the kernel is
+# point to one line, which touches far more memory than it needs. Mended, the kernel is
 # :measured:`turns[turn_by_tiles, 8192**2].speedup(turn_by_threads)` as fast, and the program
 # :measured:`program[roughness_by_tiles, 8192**2].speedup(roughness)`.
 #
@@ -188,8 +188,8 @@ for event in trace.events():
 # Why is the kernel slow? Nsight Compute
 # --------------------------------------
 #
-# Nsight Compute (``ncu``, part of the CUDA toolkit, here :measured:`ncu`) runs a kernel again and again, each
-# time with other hardware counters, so show it only the kernel in question. Write
+# Nsight Compute, ``ncu``, comes with the CUDA toolkit; this is version :measured:`ncu`. It runs a kernel
+# again and again, each time with other hardware counters, so show it only the kernel in question. Write
 # ``@cuda.jit(lineinfo=True)`` above it, or lines cannot be told apart. With ``steps.py`` for the code above:
 #
 # .. code-block:: console
@@ -245,8 +245,8 @@ for i, name in enumerate(("turn", "differences", "add_up", "fetch")):
 n = 8192**2
 gg.claim(results, "roughness_by_tiles", faster_than="roughness", at=n, by=1.6)
 gg.claim(results, "roughness_unturned", faster_than="roughness_by_tiles", at=n)
-gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=3.5)
-gg.claim(turns, "turn_by_tiles", faster_than="turn_cupy", at=n, by=1.7)
+gg.claim(turns, "turn_by_tiles", faster_than="turn_by_threads", at=n, by=3.9)
+gg.claim(turns, "turn_by_tiles", faster_than="turn_cupy", at=n, by=1.8)
 
 # %%
 # .. list-table:: The kernel at first, and the one that is mended below
@@ -314,18 +314,21 @@ print("as before:", np.array_equal(sums_by_tiles, sums))
 
 # %%
 # The kernel now takes :measured:`turns[turn_by_tiles, 8192**2].time` instead of
-# :measured:`turns[turn_by_threads, 8192**2].time`, and :measured:`turns[turn_by_tiles, 8192**2].share` of
-# what this memory can copy; the lesson on shared memory goes on from there.
-# :evidence:`variant turn_by_tiles`
+# :measured:`turns[turn_by_threads, 8192**2].time`, and reaches
+# :measured:`turns[turn_by_tiles, 8192**2].share` of the speed at which this memory can copy; the lesson on
+# shared memory goes on from there. :evidence:`variant turn_by_tiles`
 #
-# The timeline says what to look at next, and whether to go on. Here the best way is to leave the step out:
-# differences and sums down the columns need no turned copy. Up to the fetch, the program then takes
-# :measured:`program[roughness_unturned, 8192**2].time`, where it was
-# :measured:`program[roughness, 8192**2].time` at first. No profiler says so.
+# Then ask whether the step is needed at all. Here it is not: differences and sums can go down the columns, in
+# plain CuPy. Up to the fetch, the program took :measured:`program[roughness, 8192**2].time` at first, and
+# with tiles it takes :measured:`program[roughness_by_tiles, 8192**2].time`; without the step, it takes
+# :measured:`program[roughness_unturned, 8192**2].time`. No profiler says so.
 #
 # .. kernel:: gpuguide.topics.profiling.study
 #    :names: roughness_unturned
 #    :fold: The program that turns nothing
+#
+# What remains are steps that write whole arrays for the next one to read. One kernel can do all of them: see
+# :doc:`Fusion: one kernel, fewer bytes </gallery/fast_kernels/fusion>`.
 
 # %%
 # .. remember::
@@ -333,6 +336,7 @@ print("as before:", np.array_equal(sums_by_tiles, sums))
 #    - Put events between the steps of a program before you change any: Python's profiler blames the line that
 #      waits.
 #    - Ask Nsight Compute about one kernel: what is busy, sectors per request, occupancy, stalls.
+#    - Before you mend a slow step, ask whether a library does it, or whether you can leave it out.
 
 # %%
 # Your turn: mend a transpose
