@@ -189,7 +189,7 @@ with stream:
 #    kernel before has stored, and for their own results to arrive. :evidence:`opinion` A kernel that does
 #    several steps waits less often, as under :doc:`stencils </gallery/fast_kernels/stencil>`.
 #
-#    With 64 threads per block, four times as many blocks have to start, and for a hundred thousand numbers the
+#    With 64 threads per block, four times as many blocks have to start. For a hundred thousand numbers the
 #    kernel with 256 is :measured:`chain[raw_256, 10**5].speedup(raw_64)` as fast. :evidence:`variant raw_256`
 #    So do not choose small blocks.
 #
