@@ -468,10 +468,10 @@ print(trace)
 #
 #    - Write ``a @ b``. A Numba kernel of 50 lines reaches :measured:`share_tile_in_registers` of cuBLAS for
 #      large matrices, and less for small ones, so write one only for what no library computes.
-#    - Where a loop's length is not known to the compiler and its counter is an index, write ``while`` and
-#      unsigned indices: here that is :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as
-#      fast. Then keep tiles in shared memory, and 8 by 8 sums in the registers of each thread.
-#    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a large product in ``float32`` is
+#    - Where the compiler does not know how long a loop is, write ``while`` and unsigned indices: here that is
+#      :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast. Then keep tiles in shared
+#      memory, and 8 by 8 sums in the registers of each thread.
+#    - Try TF32 if three digits are enough: with ``CUPY_TF32=1``, a product in ``float32`` is
 #      :measured:`gain_tf32` as fast.
 
 # %%

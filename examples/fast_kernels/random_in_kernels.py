@@ -327,10 +327,9 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state
 # .. remember::
 #
 #    - If a single kernel uses the random numbers, make them in that kernel.
-#    - Make one state per thread, once, and let each thread draw many numbers: a million states keep the CPU
-#      busy for :measured:`states_2_20`.
-#    - If you launch the kernel only once, or if the result must not depend on the grid, use a counter-based
-#      generator.
+#    - Make one state per thread, once, and draw many numbers with it: a million states take the CPU
+#      :measured:`states_2_20`.
+#    - For a single launch, or a result that must not depend on the grid, use a counter-based generator.
 
 # %%
 # Your turn: the same walks on any grid

@@ -275,7 +275,6 @@ for name, values in steps.items():
 #
 # .. list-table:: In the order in which to reach for them, with the time of a launch of four million threads
 #    :header-rows: 1
-#    :widths: 32 44 24
 #
 #    * - tool
 #      - finds

@@ -336,7 +336,7 @@ print("as before:", np.array_equal(sums_by_tiles, sums))
 #    - Put events between the steps of a program before you change any: Python's profiler blames the line that
 #      waits.
 #    - Ask Nsight Compute about one kernel: what is busy, sectors per request, occupancy, stalls.
-#    - Before you mend a slow step, ask whether a library does it, or whether you can leave it out.
+#    - Before you mend a step, ask whether you can leave it out.
 
 # %%
 # Your turn: mend a transpose

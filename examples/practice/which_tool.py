@@ -493,11 +493,10 @@ print("largest of three:", bool((filled == expected).all()))
 # .. remember::
 #
 #    - Take CuPy, or a library's function, until your program waits for it. If a large array then goes through
-#      memory more than twice, make one kernel of it: with ``torch.compile``, our softmax is
-#      :measured:`softmax[torch_compile, 8192**2].speedup(cupy)` as fast, with a kernel in Numba
-#      :measured:`softmax[numba_kernel, 8192**2].speedup(cupy)`.
-#    - Choose the language of a kernel by who will read it: of five tools, the slowest takes
-#      :measured:`spread` as long as the fastest.
+#      memory more than twice, make one kernel of it: ``torch.compile`` makes our softmax
+#      :measured:`softmax[torch_compile, 8192**2].speedup(cupy)` as fast.
+#    - Choose the language of a kernel by who will read it: of five, the slowest takes :measured:`spread` as
+#      long as the fastest.
 #    - Before you move from numba-cuda to numba-cuda-mlir, run your tests with both.
 
 # %%
