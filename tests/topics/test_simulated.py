@@ -11,13 +11,20 @@ from gpuguide.measure.plan import Variant
 STUDIES = {f"{topic}.{name}": study for topic in topic_names() for name, study in studies(topic).items()}
 # A handful of the 40 shapes: they are two launchers with other numbers.
 CHOSEN = {"launch_sizes.map": ["t32_i1_all", "t64_i4_all", "t64_i1_b2", "t64_i4_b2"]}
-# Fewer threads than at the study's own largest sizes, and still a whole tile with edges beside it.
+# Fewer threads than at the study's own sizes, and still a whole tile with edges beside it, or a second block.
 SIZES = {
+    "atomics.counts": (0, 31, 257),
     "image.bright": (2491,),
-    "precision.many_sums": (0, 257, 4097),
+    "kernel_families.total": (0, 257),
+    "matmul.odd_product": (33,),
+    "matmul.product": (0, 17),
+    "precision.many_sums": (0, 4097),
     "profiling.turns": (0, 6, 1320),
-    "shared_memory.transpose": (0, 1, 67, 1023, 65 * 67),
-    "stencil.step": (0, 1, 31 * 33, 35 * 37),
+    "reductions.total": (1, 257),
+    "scan.within": (0, 33, 257),
+    "shared_memory.transpose": (0, 67, 65 * 67),
+    "stencil.step": (0, 31 * 33, 35 * 37),
+    "stencil.steps": (0, 143),
 }
 
 _SIMULATE = """
