@@ -21,6 +21,7 @@ version = release
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.ifconfig",
     "numpydoc",
     "myst_nb",
     "sphinx_design",
