@@ -9,11 +9,12 @@ import pytest
 from gpuguide.errors import ArgumentError, ClaimError, UnknownNameError
 from gpuguide.measure import session as session_module
 from gpuguide.measure.session import Session, current, entered, recording_session
+from gpuguide.results.counters import NOT_COUNTED, Counted, KernelCounts
 from gpuguide.results.records import Fact, Measurement, VariantInfo
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
 from gpuguide.results.units import format_quantity
-from gpuguide.statements import DrawnPage, claim, explained
+from gpuguide.statements import DrawnPage, claim, counted, explained
 
 
 def results(one_ns=6000, four_ns=3000, **options):
@@ -52,6 +53,17 @@ def notebook(monkeypatch):
 def four_wins(given, **options):
     """Claim that four a thread are faster."""
     claim(given, "four", faster_than="one", at=1024, **options)
+
+
+def test_a_count_is_divided_and_says_when_there_is_none(session):
+    """A slip is named if other counters are there."""
+    cell = ("add", "four", 1024)
+    counters = [Counted(*cell, (KernelCounts("add", 1e-6, (("instructions", 96.0),)),))]
+    assert counted("each", counters, cell, "instructions", per=32).value == 3
+    assert counted("later", [], cell, "instructions", per=32).value == NOT_COUNTED
+    with pytest.raises(UnknownNameError, match="one"):
+        counted("wrong", counters, ("add", "one", 1024), "instructions")
+    assert set(session.facts) == {"each", "later"}
 
 
 class TestClaim:

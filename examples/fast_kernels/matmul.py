@@ -112,6 +112,8 @@ for kind, run in products.items():
 # %%
 
 # draw: What the page says of the steps
+from gpuguide.statements import counted
+
 gg.claim(results, "one_element_unsigned", faster_than="one_element", at=4096, by=3.4)
 gg.claim(loops, "signed_while", faster_than="one_element", at=4096, by=1.95)
 gg.claim(loops, "signed_while", faster_than="unsigned_range", at=4096, by=1.35)
@@ -130,16 +132,14 @@ gg.claim(results, "tile_in_shared", faster_than=large, at=257, by=3.6)
 gg.claim(results, "with_cublas", faster_than="tile_in_shared", at=257, by=1.1)
 recording = gg.load("matmul")
 device = recording.provenance
-turns = [
-    counted.value("shared_wavefronts")
-    for counted in recording.counters
-    if counted.variant == "tile_in_shared"
-]
 cycles = results.time("tile_in_shared", 4096).value * device.sm_clock_hz
-gg.fact(
+counted(
     "shared_busy",
-    turns[0] / (device.sm_count * cycles) if turns else "not counted yet",
-    unit="share" if turns else "text",
+    recording.counters,
+    ("product", "tile_in_shared", 4096),
+    "shared_wavefronts",
+    per=device.sm_count * cycles,
+    unit="share",
     note="turns of shared memory, of one per cycle and multiprocessor",
 )
 gain = facts["sustained_float16"].value / facts["sustained_tf32"].value
@@ -148,20 +148,18 @@ rate = results.quantity("with_cublas", 4096, "flop_rate").value
 for name in ("tile_in_registers", "in_cuda"):
     of_cublas = results.quantity(name, 4096, "flop_rate").value / rate
     gg.fact(f"share_{name}", of_cublas, unit="share", note="of the rate of cuBLAS")
-executed = {
-    c.variant: c.value("instructions") for c in recording.counters if c.size == 4096
-}
-names = (
-    "one_element",
-    "one_element_unsigned",
-    "signed_while",
-    "unsigned_range",
-    "tile_in_shared",
-)
-for name in names:
-    counted = name in executed
-    each = executed[name] / (4096**3 / 32) if counted else "not counted yet"
-    gg.fact(f"each_{name}", each, unit="1" if counted else "text", note="while it ran")
+for study, name in (
+    ("product", "one_element"),
+    ("product", "one_element_unsigned"),
+    ("product", "tile_in_shared"),
+    ("loops", "signed_while"),
+    ("loops", "unsigned_range"),
+):
+    cell, by_warps = (study, name, 4096), 4096**3 / 32
+    note = "while it ran"
+    counted(
+        f"each_{name}", recording.counters, cell, "instructions", per=by_warps, note=note
+    )
 
 # %%
 # Step 1: a thread for each element

@@ -360,25 +360,25 @@ print("as a.T:", bool((turned == a.T).all()))
 # %%
 
 # draw
+from gpuguide.statements import counted
 from gpuguide.topics.grids_2d_3d.study import sectors_per_request
 
 recording = gg.load("shared_memory")
-counted = {c.variant: c for c in recording.counters if c.study == "neighbours"}
 for name in ("neighbours_direct", "neighbours_while", "neighbours_shared"):
-    known = name in counted
-    of_a_warp = (
-        counted[name].value("instructions") / (2**26 / 32) if known else "not counted yet"
+    cell, warps = ("neighbours", name, 2**26), 2**26 / 32
+    note = "while it ran"
+    counted(
+        f"executed_{name}", recording.counters, cell, "instructions", per=warps, note=note
     )
-    gg.fact(
-        f"executed_{name}", of_a_warp, unit="1" if known else "text", note="while it ran"
-    )
-device, known = recording.provenance, "neighbours_shared" in counted
+device = recording.provenance
 cycles = sums.time("neighbours_shared", 2**26).value * device.sm_clock_hz
-turns = counted["neighbours_shared"].value("shared_wavefronts") if known else 0
-gg.fact(
+counted(
     "shared_busy",
-    turns / (device.sm_count * cycles) if known else "not counted yet",
-    unit="share" if known else "text",
+    recording.counters,
+    ("neighbours", "neighbours_shared", 2**26),
+    "shared_wavefronts",
+    per=device.sm_count * cycles,
+    unit="share",
     note="turns of shared memory, of one per cycle and multiprocessor",
 )
 square = round(sectors_per_request((16, 16), (4 * 16384, 4)))  # bytes along x and y

@@ -265,6 +265,8 @@ _ = gg.plot_time(results, variants=["with_copy", "with_copy_pinned"], clock="end
 # %%
 
 # draw: Claims, and the time that the banks would need
+from gpuguide.statements import counted
+
 share = results.quantity("segmented", 10**9, "share", work="marks").value
 took = results.quantity("segmented", 10**9, "time").value
 gg.fact(
@@ -275,15 +277,13 @@ gg.fact(
 )
 recording = gg.load("segmented_sieve")
 device = recording.provenance
-turns = [
-    counted.value("shared_wavefronts")
-    for counted in recording.counters
-    if counted.variant == "segmented"
-]
-gg.fact(
+counted(
     "in_turns",
-    turns[0] / (device.sm_count * device.sm_clock_hz) if turns else "not counted yet",
-    unit="s" if turns else "text",
+    recording.counters,
+    ("segmented", "segmented", 10**9),
+    "shared_wavefronts",
+    per=device.sm_count * device.sm_clock_hz,
+    unit="s",
     note="turns of shared memory, one per cycle and multiprocessor",
 )
 gg.claim(results, "segmented", faster_than=("stretch_24", "stretch_36"), at=10**9)

@@ -1,6 +1,6 @@
-"""What a page says of its results: claims that are checked, and wrong figures that their parts explain.
+"""What a page says of its results: claims that are checked, counts, and figures that their parts explain.
 
-Both are stated in drawn cells, from what was recorded, so that rewording one needs no GPU.
+All are stated in drawn cells, from what was recorded, so that rewording one needs no GPU.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from gpuguide.measure.session import Session, current, entered, fact
 from gpuguide.recordings.recording import Stated
 from gpuguide.results.ceilings import Ceilings
 from gpuguide.results.claims import Claim, Faster, ReachesShare, decide
+from gpuguide.results.counters import NOT_COUNTED, Counted, counted_at
 from gpuguide.results.findings import Finding
 from gpuguide.results.records import Fact
 from gpuguide.results.results import Results
 
-__all__ = ["DrawnPage", "claim", "explained"]
+__all__ = ["DrawnPage", "claim", "counted", "explained"]
 
 # Characters of a printed line that a page shows without scrolling.
 _WIDTH = 88
@@ -149,6 +150,51 @@ def explained(name: str, parts: Sequence[float], whole: float, *, note: str = ""
         )
     print(sentence)
     return made
+
+
+def counted(
+    name: str,
+    counters: Sequence[Counted],
+    cell: tuple[str, str, int],
+    counter: str,
+    *,
+    per: float = 1,
+    unit: str = "1",
+    note: str = "",
+) -> Fact:
+    """Keep what a hardware counter says of one call, in proportion to something else.
+
+    Parameters
+    ----------
+    name : str
+        Of the fact.
+    counters : sequence of Counted
+        Of the page's recording; empty until they are read for its present code.
+    cell : tuple of str, str and int
+        Study, variant and size.
+    counter : str
+        As in ``.counter(instructions)``.
+    per : float
+        What the count is divided by, such as the number of warps or of cycles.
+    unit : str
+        Of the quotient.
+    note : str
+        One sentence, if the name does not say enough.
+
+    Returns
+    -------
+    Fact
+        The quotient, or the words "not counted yet".
+
+    Raises
+    ------
+    ArgumentError
+        The cell or the counter was not read, though others were.
+    """
+    if not counters:
+        return fact(name, NOT_COUNTED, unit="text", note=note)
+    value = counted_at(counters, *cell).value(counter)
+    return fact(name, value / per, unit=unit, note=note)
 
 
 def claim(

@@ -9,7 +9,10 @@ from gpuguide.errors import ArgumentError, unknown
 from gpuguide.results.records import check_fields, refuse_twice
 from gpuguide.results.units import format_quantity, format_size
 
-__all__ = ["COUNTERS", "Counted", "Counter", "KernelCounts", "counted_at"]
+__all__ = ["COUNTERS", "NOT_COUNTED", "Counted", "Counter", "KernelCounts", "counted_at"]
+
+#: Shown for a counter that was not read for the present code.
+NOT_COUNTED = "not counted yet"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxRole
 
 from gpuguide.errors import ArgumentError, GpuGuideError, UnknownNameError, unknown
-from gpuguide.results.counters import COUNTERS, counted_at
+from gpuguide.results.counters import COUNTERS, NOT_COUNTED, counted_at
 from gpuguide.results.records import FactOverStarts
 from gpuguide.results.results import HOST_BOUND, QUANTITIES, WORK_QUANTITIES
 from gpuguide.results.starts import starts_words
@@ -48,8 +48,6 @@ __all__ = [
 ]
 
 NOT_MEASURED = "not measured yet"
-#: Shown for a counter that was not read for the present code.
-_NOT_COUNTED = "not counted yet"
 
 _LONGEST_NUMBER = 40
 #: Not by `strftime`, whose months follow the locale: pages are the same bytes everywhere.
@@ -206,7 +204,7 @@ def resolve(reference: Reference, recording: Recording) -> Number:
 
 def _counter(reference: Reference, recording: Recording) -> tuple[str, list[str]]:
     if not recording.counters:
-        return _NOT_COUNTED, ["the hardware counters of this code have not been read yet"]
+        return NOT_COUNTED, ["the hardware counters of this code have not been read yet"]
     cell = counted_at(recording.counters, reference.name, reference.variant, reference.size)
     counter, kernel = COUNTERS[reference.counter], cell.longest
     parts = [counter.words]
