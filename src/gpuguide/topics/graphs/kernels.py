@@ -61,6 +61,25 @@ extern "C" __global__ void jacobi_four(const float* noisy, const float* now, flo
 }
 """
 
+# The two statements in PTX take compute capability 9.0. CUDA C++ calls them, in a header that NVRTC does not
+# bring, cudaTriggerProgrammaticLaunchCompletion and cudaGridDependencySynchronize.
+early_source = r"""
+// Why two arrays are enough, although steps overlap: a thread touches them only after its wait,
+// when the step before has ended and its numbers are visible. As every thread waits, no step ends
+// before the one before it, so that by then all earlier steps have ended. One of them wrote, and
+// one read, what this step overwrites. Ahead of the wait a thread reads noisy alone, which no step
+// writes. The next step starts only after all blocks of this one have started, so that blocks
+// which wait never keep out the blocks that they wait for.
+extern "C" __global__ void early_step(const float* noisy, const float* now, float* then, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    asm volatile("griddepcontrol.launch_dependents;");  // the next step may start
+    const float own = i < n ? noisy[i] : 0;
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // until the step before has ended
+    if (i > 0 && i < n - 1) then[i] = (own + 16.0f * (now[i - 1] + now[i + 1])) * (1.0f / 33);
+    else if (i < n) then[i] = own;
+}
+"""
+
 # The last kernel of a round decides whether the graph does another one.
 decide_source = r"""
 typedef unsigned long long cudaGraphConditionalHandle;

@@ -122,13 +122,13 @@ def views(noisy, out):
 
 
 @cache
-def core():
-    """Compile the kernel in CUDA C++ by cuda.core, and import the package."""
+def core(source=kernels.jacobi_source, name="jacobi_step"):
+    """Compile a kernel in CUDA C++ by cuda.core, and import the package."""
     package = import_module("cuda.core")
     package.Device().set_current()
     options = package.ProgramOptions(arch=f"sm_{package.Device().arch}")
-    program = package.Program(kernels.jacobi_source, "c++", options)
-    return package, program.compile("cubin").get_kernel("jacobi_step")
+    program = package.Program(source, "c++", options)
+    return package, program.compile("cubin").get_kernel(name)
 
 
 def why_no_core():
@@ -157,6 +157,33 @@ def cuda_core(noisy, out):
         package.launch(stream, config, kernel, *arrays, n)
 
     between_two(launch, noisy.data.ptr, spare.data.ptr, out.data.ptr)
+
+
+def launch_early(noisy, now, then, early=True):
+    """Launch by cuda.core a kernel that may start before the one before it has ended."""
+    package, kernel = core(kernels.early_source, "early_step")
+    stream = package.Stream.from_handle(cp.cuda.get_current_stream().ptr)
+    config = package.LaunchConfig(
+        grid=grid(then.size), block=BLOCK, programmatic_stream_serialization=early
+    )
+    addresses = (x.data.ptr for x in (noisy, now, then))
+    package.launch(stream, config, kernel, *addresses, np.int32(then.size))
+
+
+def why_not_early():
+    """Say why no kernel can start early here; empty if one can."""
+    if reason := why_no_core():
+        return reason
+    package = import_module("cuda.core")
+    if not hasattr(package.LaunchConfig, "programmatic_stream_serialization"):
+        return f"cuda.core {core_version()} cannot let a kernel start early; 1.2 and newer can"
+    major, minor = require_gpu().compute_capability
+    if major < 9:
+        return (
+            "a kernel that starts early takes a GPU of compute capability 9.0 or newer; "
+            f"this one has {major}.{minor}"
+        )
+    return ""
 
 
 @cache
@@ -324,6 +351,13 @@ thousand = Study(
             name="graph_of_raw",
         ),
         rung(
+            partial(replay, launch_early, STEPS),
+            f"graph of {STEPS} steps that start early",
+            name="graph_of_early",
+            missing=why_not_early,
+            up_to=10**6,
+        ),
+        rung(
             partial(replay, four_calls, 50),
             "graph of CuPy's calls, 50 steps",
             name="graph_of_cupy",
@@ -339,11 +373,11 @@ thousand = Study(
 # From one kernel to the next --------------------------------------------------------------------------------
 
 
-def alone(launch, label, name):
+def alone(launch, label, name, **options):
     """Describe the graph of all steps, timed by the GPU's clock."""
     note = f"A graph of {STEPS} kernels, by the GPU's clock."
     call = partial(replay, launch, STEPS)
-    return gpu(call, label, name=name, arrays="numba", note=note)
+    return gpu(call, label, name=name, arrays="numba", note=note, **options)
 
 
 def raw_with(threads):
@@ -365,6 +399,14 @@ chain = Study(
         raw_with(BLOCK),
         raw_with(1024),
         alone(launch_four, "CUDA C++, four numbers per thread", "raw_four"),
+        alone(launch_early, "CUDA C++, starts early", "early", missing=why_not_early),
+        # The same code, so that the launch alone differs.
+        alone(
+            partial(launch_early, early=False),
+            "the same kernel, launched as usual",
+            "early_as_usual",
+            missing=why_not_early,
+        ),
     ),
     **signals,
 )
