@@ -229,7 +229,7 @@ _ = gg.explained("first_call", parts, facts["first_whole"].value)
 # What limits the kernel
 # ----------------------
 #
-# .. headline:: Small arrays take as long as an empty kernel, large ones wait for the memory
+# .. headline:: Small arrays take little longer than an empty kernel, large ones wait for the memory
 
 # draw
 from gpuguide.charts.marks import mark_floor
@@ -238,16 +238,17 @@ ax = gg.plot_time(results, variants=["one_thread", "one_block", "grid"])
 mark_floor(ax, results, "grid")
 
 # %%
-# For a few thousand numbers a grid takes hardly longer than an empty kernel: do not tune it, give it more
+# For a few thousand numbers a grid takes little longer than an empty kernel: do not tune it, give it more
 # work. From millions of numbers on, the memory decides: with 16 million, the kernel reaches
 # :measured:`increment[grid, 2**24].share` of the speed at which this memory can copy.
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows how to come closer.
 
-# draw: What an empty kernel takes, and five claims
+# draw: What an empty kernel takes, and six claims
 floor_ns = results.measurement("grid", 65_536).floor_ns or 0
 _ = gg.fact("floor", floor_ns / 1e9, unit="s", note="an empty kernel")
-gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=10)
-gg.claim(results, "grid", faster_than="one_block", at=2**20, by=10)
+gg.claim(results, "one_block", faster_than="one_thread", at=2**20, by=75)
+gg.claim(results, "grid", faster_than="one_block", at=2**20, by=100)
+gg.claim(results, "numpy", faster_than="one_block", at=2**20, by=1.5)
 gg.claim(results, "grid", faster_than=["numpy", "cpu_threads"], at=2**20, by=5)
 gg.claim(results, "grid", faster_than=["numpy", "cpu_threads"], at=2**24, by=10)
 gg.claim(results, "grid", share_at_least=0.8, at=2**24)
@@ -256,11 +257,12 @@ gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 # When the loop should stay on the CPU
 # ------------------------------------
 #
-# One addition per number is not worth a trip to the GPU. If 16 million numbers start and end in the memory
-# of the CPU, the GPU takes :measured:`increment[with_copies, 2**24].time`, and a compiled loop on all threads
-# of the CPU :measured:`increment[cpu_threads, 2**24].time`. Pinned copies, which are faster, bring the GPU to
-# :measured:`increment[with_copies_pinned, 2**24].time`. A kernel pays when the data stays on the GPU for many
-# kernels, or when there is more to compute for each number.
+# One addition per number is not worth a trip to the GPU. If a million numbers start and end in the memory of
+# the CPU, the GPU takes :measured:`increment[with_copies, 2**20].time`, and a compiled loop on all threads of
+# the CPU :measured:`increment[cpu_threads, 2**20].time`. With
+# :doc:`pinned copies </gallery/moving_data/transfers>`, which are faster, the GPU is only about as fast as
+# NumPy on one thread. A kernel pays when the data stays on the GPU for many kernels, or when there is more to
+# compute for each number.
 #
 # .. kernel:: gpuguide.topics.first_kernel.study
 #    :names: numpy, with_copies, with_copies_pinned
@@ -270,16 +272,24 @@ gg.claim(results, "grid", share_at_least=0.8, at=2**24)
 #    :names: cpu_threads
 #    :fold: The compiled loop on all threads of the CPU
 #
-# .. headline:: With ordinary copies there and back, all threads of the CPU win
+# .. headline:: With copies there and back, all threads of the CPU win
 
 # draw
-gg.plot_time(
-    results, variants=["numpy", "cpu_threads", "with_copies", "with_copies_pinned"]
-)
+from gpuguide.charts.shapes import plot_values
+
+bars = {
+    "CPU, all threads": "cpu_threads",
+    "GPU, pinned copies": "with_copies_pinned",
+    "GPU, ordinary copies": "with_copies",
+}
+times = {label: results.time(name, 2**20) for label, name in bars.items()}
+_ = plot_values(times, "time until a million numbers are back")
 
 # %%
 
-# draw: The claim about copies
+# draw: The claims about copies
+gg.claim(results, "cpu_threads", faster_than="with_copies", at=2**20, by=12)
+gg.claim(results, "cpu_threads", faster_than="with_copies_pinned", at=2**20, by=2)
 gg.claim(results, "cpu_threads", faster_than="with_copies", at=2**24, by=3)
 
 # %%
