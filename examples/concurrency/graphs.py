@@ -111,6 +111,9 @@ from gpuguide.topics.graphs.kernels import all_steps, early_source
 results = graphs.thousand.run()
 chain = graphs.chain.run()
 until = graphs.until.run()
+for k in (4, 5):
+    seconds = graphs.time_empty(10**k)
+    gg.fact(f"empty_10_{k}", float(np.median(seconds)), unit="s", samples=seconds)
 _ = gg.fact("core_version", graphs.core_version(), unit="text")
 
 # %%
@@ -170,32 +173,34 @@ with stream:
 #       :header-rows: 1
 #
 #       * - kernel
-#         - 1000 numbers
+#         - 10 000 numbers
 #         - 100 000 numbers
+#       * - an empty one, with a thread per number
+#         - :measured:`empty_10_4`
+#         - :measured:`empty_10_5`
 #       * - CUDA C++, 64 threads per block
-#         - :measured:`chain[raw_64, 10**3].time`
+#         - :measured:`chain[raw_64, 10**4].time`
 #         - :measured:`chain[raw_64, 10**5].time`
 #       * - CUDA C++, 256 threads per block
-#         - :measured:`chain[raw_256, 10**3].time`
+#         - :measured:`chain[raw_256, 10**4].time`
 #         - :measured:`chain[raw_256, 10**5].time`
 #       * - Numba, 256 threads per block
-#         - :measured:`chain[numba, 10**3].time`
+#         - :measured:`chain[numba, 10**4].time`
 #         - :measured:`chain[numba, 10**5].time`
 #       * - CUDA C++, each kernel starts early
-#         - :measured:`chain[early, 10**3].time`
+#         - :measured:`chain[early, 10**4].time`
 #         - :measured:`chain[early, 10**5].time`
 #       * - the same kernel, launched as usual
-#         - :measured:`chain[early_as_usual, 10**3].time`
+#         - :measured:`chain[early_as_usual, 10**4].time`
 #         - :measured:`chain[early_as_usual, 10**5].time`
 #
 #    The last two rows differ in the launch alone, as :ref:`a section below <graphs-start-early>` explains.
 #
-#    With 256 threads per block, a hundred times the numbers take hardly longer, so most of the time does not
-#    depend on them. CUDA C++ gains next to nothing over Numba here. Even an empty kernel of 65 536
-#    threads takes :measured:`how_to_time:small_floor` in a graph, as the lesson on :doc:`timing
-#    </gallery/measuring/how_to_time>` measures. We think that the rest goes to threads that wait for what the
-#    kernel before has stored, and for their own results to arrive. :evidence:`opinion` A kernel that does
-#    several steps waits less often, as under :doc:`stencils </gallery/fast_kernels/stencil>`.
+#    With 256 threads per block, ten times the numbers take only a little longer, so most of the time does not
+#    depend on them. CUDA C++ gains next to nothing over Numba here. The empty kernel shows what launching
+#    alone takes. We think that the rest goes to threads that wait for what the kernel before has stored, and
+#    for their own results to arrive. :evidence:`opinion` A kernel that does several steps waits less often,
+#    as under :doc:`stencils </gallery/fast_kernels/stencil>`.
 #
 #    With 64 threads per block, four times as many blocks have to start. For a hundred thousand numbers the
 #    kernel with 256 is :measured:`chain[raw_256, 10**5].speedup(raw_64)` as fast. :evidence:`variant raw_256`

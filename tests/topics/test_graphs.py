@@ -60,13 +60,6 @@ def test_both_languages_read_four_numbers_and_write_one() -> None:
 
 
 @needs_compilers()
-def test_four_numbers_per_thread_take_two_wide_loads_and_a_wide_store() -> None:
-    facts = raw_facts(kernels.jacobi_four_source, "jacobi_four")
-    assert facts.spills == 0
-    assert (facts.count("ld.global.v4"), facts.count("st.global.v4")) == (2, 1)
-
-
-@needs_compilers()
 def test_a_kernel_that_starts_early_touches_only_its_own_noisy_number_before_it_waits() -> None:
     facts = raw_facts(kernels.early_source, "early_step")
     assert facts.spills == 0

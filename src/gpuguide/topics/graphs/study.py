@@ -18,6 +18,8 @@ from gpuguide.measure import (
     uniform,
     whole_numbers,
 )
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock
 from gpuguide.topics.graphs import kernels
 from gpuguide.topics.graphs.kernels import cpu_steps, decide_source, jacobi_step
 
@@ -81,7 +83,7 @@ def one_call(noisy, now, then):
 
 
 raw_step = raw_kernel(kernels.jacobi_source, "jacobi_step")
-raw_four = raw_kernel(kernels.jacobi_four_source, "jacobi_four")
+raw_empty = raw_kernel(kernels.empty_source, "empty_step")
 
 
 def launch_raw(noisy, now, then, threads=BLOCK):
@@ -90,10 +92,9 @@ def launch_raw(noisy, now, then, threads=BLOCK):
     raw_step.compiled((blocks,), (threads,), (noisy, now, then, np.int32(then.size)))
 
 
-def launch_four(noisy, now, then):
-    """Launch the kernel in which a thread has four numbers."""
-    blocks = -(-then.size // (4 * BLOCK))
-    raw_four.compiled((blocks,), (BLOCK,), (noisy, now, then, np.int32(then.size)))
+def launch_empty(noisy, now, then):
+    """Launch the kernel that does nothing, with the arguments and the threads of a step."""
+    raw_empty.compiled((grid(then.size),), (BLOCK,), (noisy, now, then, np.int32(then.size)))
 
 
 # A thousand steps -------------------------------------------------------------------------------------------
@@ -378,7 +379,7 @@ def raw_with(threads):
 chain = Study(
     name="chain",
     title=f"A graph of {STEPS} kernels, one after the other, float32",
-    sizes=(10**3, 10**4, 10**5),
+    sizes=(10**4, 10**5),
     reference=smooth_reference,
     equal=True,
     baseline="numba",
@@ -386,8 +387,6 @@ chain = Study(
         alone(launch_numba, f"Numba, {BLOCK} threads per block", "numba"),
         raw_with(64),
         raw_with(BLOCK),
-        raw_with(1024),
-        alone(launch_four, "CUDA C++, four numbers per thread", "raw_four"),
         alone(launch_early, "CUDA C++, starts early", "early", missing=why_not_early),
         # The same code, so that the launch alone differs.
         alone(
@@ -399,6 +398,16 @@ chain = Study(
     ),
     **signals,
 )
+
+
+def time_empty(n):
+    """Time a graph of kernels that do nothing, with a thread for each of n numbers, by the GPU's clock."""
+    x, clock = cp.empty(n, np.float32), gpu_clock()
+    with clock.use():
+        launch_empty(x, x, x)  # compiled and loaded
+        graph = capture(partial(record, launch_empty, x, x, x, x, STEPS))
+    return time_device(graph.launch, clock).seconds
+
 
 # Until it has converged -------------------------------------------------------------------------------------
 
