@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import MismatchError
+from gpuguide.topics.random_in_kernels import study as walks
 from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
 
 RNG = np.random.default_rng(3)
@@ -55,6 +56,16 @@ def test_walks_that_chance_does_not_make_are_rejected() -> None:
         assert not passes(WalkCheck(), wrong, STEPS)
     with pytest.raises(MismatchError, match="1 walks end where 1000 steps cannot lead"):
         passes(WalkCheck(), np.concatenate([ends(40), [[1, 0]]]), STEPS)
+
+
+@pytest.mark.parametrize("steps", [1, 2 * walks.AT_ONCE + 5])
+def test_walks_in_pieces_pass(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "cp", np)
+    monkeypatch.setattr(walks, "four_ways", walks.four_ways.__wrapped__)
+    monkeypatch.setattr(walks, "generator", lambda: RNG)
+    made = np.empty((THREADS, 2), np.int32)
+    walks.cupy_pieces(steps, made)
+    assert passes(WalkCheck(), made, steps)
 
 
 def philox(counter: list[int], key: list[int]) -> list[int]:
