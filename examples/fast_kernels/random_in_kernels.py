@@ -302,6 +302,8 @@ _ = gg.claim(walks, "cupy_pieces", faster_than="cupy_steps", at=2**20, by=1.5)
 gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state"])
 
 # %%
+# The CPU computes the same points, also from a counter and in ``float32``, on all threads.
+#
 # .. dropdown:: Could CuPy do better?
 #
 #    Array arithmetic goes through memory several times. A kernel of your own that reads each coordinate once
@@ -321,7 +323,7 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state
 #    :fold: The kernel that counts stored points
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.kernels
-#    :names: cpu_threads
+#    :names: philox_on_cpu, unit_on_cpu, cpu_threads
 #    :fold: The loop on all threads of the CPU
 
 # %%

@@ -102,6 +102,18 @@ for arguments in ((0, 0, 0), (7, 12, 2026), (2**32 - 1, 2**31, 5)):
     assert simulator_python(snippet, timeout=120) == "".join(f"{numbers}\n" for numbers in expected)
 
 
+def test_the_cpu_throws_the_same_points(simulator_python: Callable[..., str]) -> None:
+    snippet = """
+import numpy as np
+from gpuguide.topics.random_in_kernels import kernels
+counts = np.empty((2, 40), np.int32)
+kernels.no_state[2, 32](2026, 34, counts[0])
+kernels.cpu_threads(2026, 34, counts[1])
+print((counts[0] == counts[1]).all(), len(set(counts[0].tolist())) > 5)
+"""
+    assert simulator_python(snippet, timeout=120) == "True True\n"
+
+
 @pytest.mark.parametrize(("n", "threads"), [(0, 4), (5, 7), (1000, 96)])
 def test_stored_points_are_counted_once(simulator_python: Callable[..., str], n: int, threads: int) -> None:
     snippet = f"""

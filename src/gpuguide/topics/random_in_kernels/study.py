@@ -77,7 +77,7 @@ def cupy_counted(n_threads, points):
 
 def cpu_threads(n_threads, points, counts):
     """Share the points out among all threads of the CPU."""
-    kernels.cpu_threads(points, counts)
+    kernels.cpu_threads(SEED, points, counts)
 
 
 # In the simulator, NumPy warns of numbers that overflow, as those of Numba's generator are to.
@@ -95,7 +95,7 @@ points = Study(
     small=(0, 512),
     baseline="cupy",
     variants=(
-        cpu(cpu_threads, "CPU, all threads", "all", up_to=2**25),
+        cpu(cpu_threads, "CPU, all threads", "all"),
         # The result is the sum of all.
         gpu(
             cupy, "cp.random, arrays", allocates=True, output=lambda n, dtype: ((1,), np.int64)
