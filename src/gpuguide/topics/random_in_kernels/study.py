@@ -7,7 +7,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.random import create_xoroshiro128p_states
 
-from gpuguide.machine.backends import numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel
 from gpuguide.topics.random_in_kernels import kernels
 from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
@@ -75,6 +75,12 @@ def cupy_counted(n_threads, points):
     return counts
 
 
+def fresh_states(n_threads, points, counts):
+    """Make the states for a single launch."""
+    fresh = create_xoroshiro128p_states(n_threads, seed=SEED, stream=current_stream())
+    kernels.own_state[-(-n_threads // BLOCK), BLOCK](fresh, points, counts)
+
+
 def cpu_threads(n_threads, points, counts):
     """Share the points out among all threads of the CPU."""
     kernels.cpu_threads(SEED, points, counts)
@@ -102,6 +108,7 @@ points = Study(
         ),
         gpu(cupy_counted, "cp.random, a kernel that counts", allocates=True),
         kernel(kernels.own_state, "a state per thread", grid, **of_numba),
+        end_to_end(fresh_states, "a state per thread, made in the call", arrays="numba"),
         kernel(kernels.one_draw, "one number per point", grid, **of_numba),
         kernel(kernels.no_state, "Philox, no state", grid, arguments=with_seed),
     ),
