@@ -221,10 +221,10 @@ print("mean square of the distance:", float(squares.mean()), "after", steps, "st
 # %%
 # In theory it is a thousand. A million walkers take :measured:`walks[walk, 2**20].time` on the GPU. If
 # ``cp.random`` draws a number for each walker, step by step, they take
-# :measured:`walks[cupy_steps, 2**20].time`. If you use ``cp.random``, draw the numbers of many steps at once
-# and add up where they lead. With the four ways in an array, that is
-# ``ways[rng.integers(0, 4, size=(125, n), dtype=np.int8)].sum(0)``, and the walks take
-# :measured:`walks[cupy_pieces, 2**20].time`. But all numbers and ways still go through memory.
+# :measured:`walks[cupy_steps, 2**20].time`. It is better to draw the numbers of many steps at once and to add
+# up where they lead: ``ways[rng.integers(0, 4, size=(125, n), dtype=np.int8)].sum(0)``, with the four ways in
+# an array. Then the walks take :measured:`walks[cupy_pieces, 2**20].time`. All numbers and ways still go
+# through memory.
 
 # %%
 # What goes wrong: numbers that come again
