@@ -194,7 +194,7 @@ for name, times in samples.items():
 
 # %%
 
-# record: The study: ten variants, five sizes, every result compared bit for bit
+# record: The study: ten variants, six sizes, every result compared bit for bit
 from gpuguide.topics.first_kernel.study import increment
 
 results = increment.run()
@@ -238,7 +238,7 @@ ax = gg.plot_time(results, variants=["one_thread", "one_block", "grid"])
 mark_floor(ax, results, "grid")
 
 # %%
-# For a thousand numbers a grid takes little longer than an empty kernel: do not tune it, give it more
+# For a few thousand numbers a grid takes little longer than an empty kernel: do not tune it, give it more
 # work. From millions of numbers on, the memory decides: with 16 million, the kernel reaches
 # :measured:`increment[grid, 2**24].share` of the speed at which this memory can copy.
 # :doc:`How many threads, how many blocks </gallery/first_kernels/launch_sizes>` shows how to come closer.

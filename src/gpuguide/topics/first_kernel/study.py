@@ -48,7 +48,7 @@ def inputs(n, dtype, rng, exact):
 increment = Study(
     name="increment",
     title="Adding one to every element of a vector",
-    sizes=(2**10, 2**16, 2**20, 2**24, 2**26),
+    sizes=(2**10, 2**13, 2**16, 2**20, 2**24, 2**26),
     size_name="numbers",
     dtype="float64",
     inputs=inputs,
