@@ -106,11 +106,14 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 # record: The studies: a thousand steps in many ways, graphs alone, and steps until they change little
 import gpuguide as gg
 from gpuguide.topics.graphs import study as graphs
-from gpuguide.topics.graphs.kernels import all_steps
+from gpuguide.topics.graphs.kernels import all_steps, early_source
 
 results = graphs.thousand.run()
 chain = graphs.chain.run()
 until = graphs.until.run()
+for k in (4, 5):
+    seconds = graphs.time_empty(10**k)
+    gg.fact(f"empty_10_{k}", float(np.median(seconds)), unit="s", samples=seconds)
 _ = gg.fact("core_version", graphs.core_version(), unit="text")
 
 # %%
@@ -170,24 +173,34 @@ with stream:
 #       :header-rows: 1
 #
 #       * - kernel
-#         - 1000 numbers
+#         - 10 000 numbers
 #         - 100 000 numbers
+#       * - an empty one, with a thread per number
+#         - :measured:`empty_10_4`
+#         - :measured:`empty_10_5`
 #       * - CUDA C++, 64 threads per block
-#         - :measured:`chain[raw_64, 10**3].time`
+#         - :measured:`chain[raw_64, 10**4].time`
 #         - :measured:`chain[raw_64, 10**5].time`
 #       * - CUDA C++, 256 threads per block
-#         - :measured:`chain[raw_256, 10**3].time`
+#         - :measured:`chain[raw_256, 10**4].time`
 #         - :measured:`chain[raw_256, 10**5].time`
 #       * - Numba, 256 threads per block
-#         - :measured:`chain[numba, 10**3].time`
+#         - :measured:`chain[numba, 10**4].time`
 #         - :measured:`chain[numba, 10**5].time`
+#       * - CUDA C++, each kernel starts early
+#         - :measured:`chain[early, 10**4].time`
+#         - :measured:`chain[early, 10**5].time`
+#       * - the same kernel, launched as usual
+#         - :measured:`chain[early_as_usual, 10**4].time`
+#         - :measured:`chain[early_as_usual, 10**5].time`
 #
-#    With 256 threads per block, a hundred times the numbers take hardly longer, so most of the time does not
-#    depend on them. CUDA C++ gains next to nothing over Numba here. Even an empty kernel of 65 536
-#    threads takes :measured:`how_to_time:small_floor` in a graph, as the lesson on :doc:`timing
-#    </gallery/measuring/how_to_time>` measures. We think that the rest goes to threads that wait for what the
-#    kernel before has stored, and for their own results to arrive. :evidence:`opinion` A kernel that does
-#    several steps waits less often, as under :doc:`stencils </gallery/fast_kernels/stencil>`.
+#    The last two rows differ in the launch alone, as :ref:`a section below <graphs-start-early>` explains.
+#
+#    With 256 threads per block, ten times the numbers take only a little longer, so most of the time does not
+#    depend on them. CUDA C++ gains next to nothing over Numba here. The empty kernel shows what launching
+#    alone takes. We think that the rest goes to threads that wait for what the kernel before has stored, and
+#    for their own results to arrive. :evidence:`opinion` A kernel that does several steps waits less often,
+#    as under :doc:`stencils </gallery/fast_kernels/stencil>`.
 #
 #    With 64 threads per block, four times as many blocks have to start. For a hundred thousand numbers the
 #    kernel with 256 is :measured:`chain[raw_256, 10**5].speedup(raw_64)` as fast. :evidence:`variant raw_256`
@@ -306,6 +319,70 @@ smooth[:] = noisy
 cp.cuda.Device().synchronize()
 all_steps[min(blocks, blocks_at_once), 256](noisy_view, spare_view, smooth_view, 1000)
 print("as in NumPy:", np.array_equal(smooth.get(), expected))
+
+# %%
+# .. _graphs-start-early:
+#
+# Let each kernel start early
+# ---------------------------
+#
+# In a graph, too, a kernel starts only when the one before it has ended. On GPUs of
+# :term:`compute capability` 9.0 and newer, it can start earlier: its blocks take their places, read what does
+# not depend on the kernel before, and only then wait for its end. NVIDIA calls this
+# `programmatic dependent launch
+# <https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/programmatic-dependent-launch.html>`__.
+#
+# .. kernel:: gpuguide.topics.graphs.kernels
+#    :names: early_source
+#
+# On ten thousand numbers, a graph of a thousand such kernels takes
+# :measured:`thousand[graph_of_early, 10**4].time`, and the GPU needs :measured:`per_early_kernel` from one
+# kernel to the next. The graph of usual kernels in CUDA C++ takes
+# :measured:`thousand[graph_of_raw, 10**4].time`.
+#
+# It is worth the trouble if your graph holds many very short kernels. How much there is to gain depends on
+# how long they take: on a million numbers, the two graphs take
+# :measured:`thousand[graph_of_early, 10**6].time` and :measured:`thousand[graph_of_raw, 10**6].time`.
+#
+# Every thread of each kernel has to wait before it touches what another kernel writes. Otherwise the result
+# may be wrong, and no error is raised.
+#
+# ``cuda.core`` can launch kernels like that, also into a stream that CuPy records.
+
+# %%
+
+# fold: Fifty steps that start early
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, Stream, launch
+
+Device().set_current()
+options = ProgramOptions(arch=f"sm_{Device().arch}")
+program = Program(early_source, "c++", options)
+early_step = program.compile("cubin").get_kernel("early_step")
+config = LaunchConfig(grid=blocks, block=256, programmatic_stream_serialization=True)
+same_stream = Stream.from_handle(stream.ptr)
+
+
+def start_early(now, then):
+    addresses = noisy.data.ptr, now.data.ptr, then.data.ptr
+    launch(same_stream, config, early_step, *addresses, np.int32(n))
+
+
+cp.cuda.Device().synchronize()
+with stream:
+    start_early(smooth, spare)  # loaded before anything is recorded
+    stream.begin_capture()
+    for _ in range(25):
+        start_early(smooth, spare)
+        start_early(spare, smooth)
+    fifty_early_steps = stream.end_capture()
+
+    # A thousand steps converge to the same numbers even if some of them read too early.
+    smooth[:] = noisy
+    fifty_steps.launch()
+    by_numba = smooth.copy()
+    smooth[:] = noisy
+    fifty_early_steps.launch()
+    print("as launched by Numba:", cp.array_equal(smooth, by_numba))
 
 # %%
 # What cannot be recorded
@@ -492,13 +569,16 @@ gg.claim(results, "graph_of_raw", faster_than="raw", at=10**5, by=3.5)
 gg.claim(results, "graph_of_2", faster_than="views", at=10**4, by=10)
 gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**4, by=6)
 gg.claim(results, "graph_of_cupy", faster_than="elementwise", at=10**4, by=1.3)
+gg.claim(results, "graph_of_early", faster_than="graph_of_raw", at=10**4, by=1.2)
+gg.claim(chain, "early", faster_than="early_as_usual", at=10**4, by=1.2)
 gg.claim(chain, "raw_256", faster_than="raw_64", at=10**5, by=1.2)
 gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=10)
 gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.8)
+by_gpu = "a graph of 1000 kernels, by the GPU's clock"
 per_kernel = chain.time("numba", 10**5).value / 1000
-_ = gg.fact(
-    "per_kernel", per_kernel, unit="s", note="a graph of 1000 kernels, by the GPU's clock"
-)
+per_early_kernel = chain.time("early", 10**4).value / 1000
+_ = gg.fact("per_kernel", per_kernel, unit="s", note=by_gpu)
+_ = gg.fact("per_early_kernel", per_early_kernel, unit="s", note=by_gpu)
 
 # %%
 # .. dropdown:: All ways to launch the thousand steps
@@ -516,12 +596,14 @@ _ = gg.fact(
 #       one launch with ``grid.sync()``|:measured:`thousand[all_steps, 10**5].time`
 #       a graph of Numba's launches|:measured:`thousand[graph_of_1000, 10**5].time`
 #       a graph of the RawKernel's launches|:measured:`thousand[graph_of_raw, 10**5].time`
+#       a graph of kernels that start early|:measured:`thousand[graph_of_early, 10**5].time`
 #
 #    ``cuda.core`` launches kernels, and records graphs of its own. It takes addresses, so that you have to
 #    keep the arrays yourself.
 #
 # .. kernel:: gpuguide.topics.graphs.study
-#    :names: between_two, launch_numba, four_calls, one_call, launch_raw, cuda_core, kept_graph, replay
+#    :names: between_two, launch_numba, four_calls, one_call, launch_raw, cuda_core, launch_early, kept_graph,
+#            replay
 #    :fold: The launches as they are timed
 #
 # .. kernel:: gpuguide.topics.graphs.kernels

@@ -74,6 +74,52 @@ print("NumPy:", expected[0, :4])
 #    ``float64``.
 
 # %%
+# Tensor cores: speed for digits
+# ------------------------------
+#
+# :term:`Tensor cores <tensor core>` multiply small matrices in one instruction, if the factors are short.
+# ``float16`` has 10 bits after the point and ends at 65 504; TF32 has the same 10 bits, and the range of
+# ``float32``; *bfloat16* has that range with 7 bits. All three add up in ``float32``. CuPy uses the tensor
+# cores for ``float16`` by itself, and for ``float32`` if you start Python with ``CUPY_TF32=1`` in the
+# environment.
+
+a_wide = cp.asarray(random.random((m, n)) - 0.5)  # in float64
+b_wide = cp.asarray(random.random((n, p)) - 0.5)
+right = a_wide @ b_wide
+for kind in ("float32", "float16"):
+    error = a_wide.astype(kind) @ b_wide.astype(kind) - right
+    off = cp.linalg.norm(error) / cp.linalg.norm(right)
+    print(kind, f"is off by {float(off):.0e}")
+
+# %%
+# .. csv-table:: Products of 8192 rows, and the digits that are right
+#    :header: numbers | at first | in a long run | right digits
+#    :delim: |
+#
+#    float64|:measured:`burst_float64`|:measured:`sustained_float64`|:measured:`digits_float64`
+#    float32|:measured:`burst_float32`|:measured:`sustained_float32`|:measured:`digits_float32`
+#    TF32|:measured:`burst_tf32`|:measured:`sustained_tf32`|:measured:`digits_tf32`
+#    bfloat16|:measured:`burst_bfloat16`|:measured:`sustained_bfloat16`|:measured:`digits_bfloat16`
+#    float16|:measured:`burst_float16`|:measured:`sustained_float16`|:measured:`digits_float16`
+#
+# Try TF32 first: it keeps as many digits as ``float16``, and does not overflow sooner than ``float32``. If
+# your numbers fit its range, ``float16`` gains another :measured:`gain_float16`. ``float64`` runs on
+# tensor cores without losing anything, and is about as fast as ``float32`` on this GPU; on a
+# graphics card it is many times slower.
+#
+# .. dropdown:: Why a long run is slower, and how bfloat16 is called
+#
+#    Under products in ``float16`` the driver lowers the clock to :measured:`clock_float16`, and in
+#    ``float32`` it stays at :measured:`clock_float32`. :doc:`Know the limits of your GPU
+#    </gallery/measuring/know_your_gpu>` shows that it is the power limit of the board. For bfloat16, of which
+#    CuPy knows nothing without another package, we call cuBLAS through CuPy. Products of 4096 rows were
+#    checked bit for bit on whole numbers in all three.
+#
+# .. kernel:: gpuguide.topics.matmul.study
+#    :names: with_tf32, with_bfloat16, bits_of_bfloat16
+#    :fold: How TF32 is allowed for one product, and how bfloat16 is multiplied
+
+# %%
 
 # record: The kernels, the ladder at five sizes, matrices that are not square, and short numbers
 import gpuguide as gg
@@ -165,8 +211,9 @@ for study, name in (
 # Step 1: a thread for each element
 # ---------------------------------
 #
-# Each element of the product is the sum of a row of ``a`` times a column of ``b``, and the first kernel says
-# just that. The index along ``x`` is the column, so that neighbouring threads read neighbours in ``b``.
+# For a product that no library has, write a kernel; this one, we can compare with cuBLAS. Each element of the
+# product is the sum of a row of ``a`` times a column of ``b``, and the first kernel says just that. The index
+# along ``x`` is the column, so that neighbouring threads read neighbours in ``b``.
 #
 # .. rung:: one_element
 
@@ -391,51 +438,6 @@ print("right:", bool((c.get() == expected).all()))
 #    1/64 and 3/256; from shared memory 2, 1/4 and 3/16 in steps 3 to 5. In step 1 the loads are not the
 #    limit, as step 2 makes the same loads in less time. At an edge, step 4 loads the nearest element that
 #    exists, and writes zero into the tile in its place, which costs no branch.
-
-# %%
-# Tensor cores: speed for digits
-# ------------------------------
-#
-# :term:`Tensor cores <tensor core>` multiply small matrices in one instruction, if the factors are short.
-# ``float16`` has 10 bits after the point and ends at 65 504; TF32 has the same 10 bits, and the range of
-# ``float32``; *bfloat16* has that range with 7 bits. All three add up in ``float32``. CuPy uses the tensor
-# cores for ``float16`` by itself, and for ``float32`` if you start Python with ``CUPY_TF32=1`` in the
-# environment.
-
-a = cp.asarray(random.random((m, n)) - 0.5)
-b = cp.asarray(random.random((n, p)) - 0.5)
-right = a @ b  # in float64
-for kind in ("float32", "float16"):
-    off = cp.linalg.norm(a.astype(kind) @ b.astype(kind) - right) / cp.linalg.norm(right)
-    print(kind, f"is off by {float(off):.0e}")
-
-# %%
-# .. csv-table:: Products of 8192 rows, and the digits that are right
-#    :header: numbers | at first | in a long run | right digits
-#    :delim: |
-#
-#    float64|:measured:`burst_float64`|:measured:`sustained_float64`|:measured:`digits_float64`
-#    float32|:measured:`burst_float32`|:measured:`sustained_float32`|:measured:`digits_float32`
-#    TF32|:measured:`burst_tf32`|:measured:`sustained_tf32`|:measured:`digits_tf32`
-#    bfloat16|:measured:`burst_bfloat16`|:measured:`sustained_bfloat16`|:measured:`digits_bfloat16`
-#    float16|:measured:`burst_float16`|:measured:`sustained_float16`|:measured:`digits_float16`
-#
-# Try TF32 first: it keeps as many digits as ``float16``, and does not overflow sooner than ``float32``. If
-# your numbers fit its range, ``float16`` gains another :measured:`gain_float16`. ``float64`` runs on
-# tensor cores without losing anything, and is about as fast as ``float32`` on this GPU; on a
-# graphics card it is many times slower.
-#
-# .. dropdown:: Why a long run is slower, and how bfloat16 is called
-#
-#    Under products in ``float16`` the driver lowers the clock to :measured:`clock_float16`, and in
-#    ``float32`` it stays at :measured:`clock_float32`. :doc:`Know the limits of your GPU
-#    </gallery/measuring/know_your_gpu>` shows that it is the power limit of the board. For bfloat16, of which
-#    CuPy knows nothing without another package, we call cuBLAS through CuPy. Products of 4096 rows were
-#    checked bit for bit on whole numbers in all three.
-#
-# .. kernel:: gpuguide.topics.matmul.study
-#    :names: with_tf32, with_bfloat16, bits_of_bfloat16
-#    :fold: How TF32 is allowed for one product, and how bfloat16 is multiplied
 
 # %%
 # What goes wrong: one barrier too few

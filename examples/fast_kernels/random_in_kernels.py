@@ -135,7 +135,8 @@ _ = gg.keep("paths", random_in_kernels.paths(8, 1000))
 #
 # Make them once, before any loop, and hand them to each launch. With 262 144 states, the GPU throws a
 # thousand million points in :measured:`points[own_state, 2**30].time`, a small part of the time in which the
-# CPU made the states. If you launch the kernel only once, the counter below takes much less time altogether.
+# CPU made the states. If you launch the kernel only once, and the states are made for that launch, it takes
+# :measured:`points[fresh_states, 2**30].time` altogether. The counter below needs no states.
 
 # %%
 # Both coordinates out of one number
@@ -220,10 +221,10 @@ print("mean square of the distance:", float(squares.mean()), "after", steps, "st
 # %%
 # In theory it is a thousand. A million walkers take :measured:`walks[walk, 2**20].time` on the GPU. If
 # ``cp.random`` draws a number for each walker, step by step, they take
-# :measured:`walks[cupy_steps, 2**20].time`. The same calls in a :doc:`CUDA graph
-# </gallery/concurrency/graphs>` still take :measured:`walks[cupy_graph, 2**20].time`, although the GPU no
-# longer waits for Python. What costs most, we think, is that all states, numbers and places go through memory
-# in each step. :evidence:`opinion`
+# :measured:`walks[cupy_steps, 2**20].time`. It is better to draw the numbers of many steps at once and to add
+# up where they lead: ``ways[rng.integers(0, 4, size=(125, n), dtype=np.int8)].sum(0)``, with the four ways in
+# an array. Then the walks take :measured:`walks[cupy_pieces, 2**20].time`. All numbers and ways still go
+# through memory.
 
 # %%
 # What goes wrong: numbers that come again
@@ -277,8 +278,10 @@ gg.claim(results, "no_state", faster_than="cupy", at=2**30, by=10)
 gg.claim(results, "own_state", faster_than="cupy_counted", at=2**30, by=2.2)
 gg.claim(results, "no_state", faster_than="cupy_counted", at=2**30, by=2.1)
 gg.claim(results, "one_draw", faster_than="own_state", at=2**30, by=1.5)
+gg.claim(results, "no_state", faster_than="fresh_states", at=2**30, by=10)
 gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
-_ = gg.claim(walks, "walk", faster_than="cupy_graph", at=2**20, by=20)
+gg.claim(walks, "walk", faster_than="cupy_pieces", at=2**20, by=3)
+_ = gg.claim(walks, "cupy_pieces", faster_than="cupy_steps", at=2**20, by=1.5)
 
 # %%
 # Where Numba's generator is going
@@ -301,6 +304,8 @@ _ = gg.claim(walks, "walk", faster_than="cupy_graph", at=2**20, by=20)
 gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state"])
 
 # %%
+# The CPU computes the same points, also from a counter and in ``float32``, on all threads.
+#
 # .. dropdown:: Could CuPy do better?
 #
 #    Array arithmetic goes through memory several times. A kernel of your own that reads each coordinate once
@@ -312,7 +317,7 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state
 #    :doc:`starts a single block </gallery/fast_kernels/reductions>`.
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.study
-#    :names: drawn, cupy, cupy_counted, step, cupy_steps, graph_of_steps, cupy_graph
+#    :names: drawn, cupy, cupy_counted, fresh_states, four_ways, cupy_steps, cupy_pieces
 #    :fold: The calls as they were timed
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.kernels
@@ -320,7 +325,7 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state
 #    :fold: The kernel that counts stored points
 #
 # .. kernel:: gpuguide.topics.random_in_kernels.kernels
-#    :names: cpu_threads
+#    :names: philox_on_cpu, unit_on_cpu, cpu_threads
 #    :fold: The loop on all threads of the CPU
 
 # %%

@@ -9,8 +9,8 @@ What are shared memory and a barrier, and when do they make a kernel faster?
 # it there in whatever order suits the work. Through such a tile, a matrix of 2\ :sup:`28` numbers is
 # transposed in :measured:`transpose[transpose_large, 16384**2].time` instead of
 # :measured:`transpose[transpose_naive, 16384**2].time`. If a transpose is all that you need, call cuBLAS,
-# which is about as fast. Where neighbouring threads read neighbouring numbers, the caches do nearly as
-# well.
+# which is about as fast. Where neighbouring threads read neighbouring numbers, the caches do the same for
+# you.
 #
 # .. headline:: Through shared memory, a transpose is nearly as fast as a copy
 #
@@ -67,7 +67,7 @@ WIDTH = BLOCK + 2 * RADIUS  # a block's elements, and their neighbours on both s
 def neighbours_shared(x, out):
     """Copy what the threads of a block need into shared memory once, and read it there."""
     near = cuda.shared.array(WIDTH, float32)
-    thread = cuda.threadIdx.x
+    thread = uint32(cuda.threadIdx.x)
     i = cuda.grid(1)
     j = i - RADIUS  # the element that this thread fetches
     near[thread] = x[j] if 0 <= j < x.size else float32(0)
@@ -78,7 +78,7 @@ def neighbours_shared(x, out):
     if i < x.size:
         total = float32(0)
         for k in range(2 * RADIUS + 1):
-            total += near[uint32(thread + k)]  # mostly what other threads have written
+            total += near[thread + k]  # mostly what other threads have written
         out[i] = total
 
 
@@ -95,8 +95,8 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 # - The 256 threads fetch 288 elements, each once: every thread fetches one, and the first 32 another one.
 # - ``cuda.syncthreads()`` is a *barrier*: no thread goes on until all threads of its block have arrived. A
 #   thread reads what others have written, so it must wait for them.
-# - ``uint32(...)`` makes an index that has no sign. A negative index counts from the end, as in Python, so
-#   Numba tests every index that has a sign, which would be 33 tests here.
+# - ``uint32(...)`` makes a number that has no sign. A negative index counts from the end, as in Python, so
+#   Numba tests every index that may be negative, which would be 35 tests here.
 #
 # .. try-it::
 #
@@ -108,10 +108,10 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 # ---------------------------------
 #
 # Compare it with a good kernel without shared memory. A plain one reads all 33 numbers from global memory, in
-# a loop over a ``range`` whose length the compiler does not know. With :doc:`while instead of range
-# </gallery/first_kernels/numba_types>`, and no other change, it is
-# :measured:`neighbours[neighbours_while, 2**26].speedup(neighbours_direct)` as fast,
-# :evidence:`variant neighbours_while` and nearly as fast as through shared memory:
+# a loop over a ``range`` whose length the compiler does not know, as fewer numbers remain at both ends. Give
+# the ends a loop of their own: all other threads then loop over ``range(33)``, which the compiler writes out,
+# and the kernel is :measured:`neighbours[neighbours_constant, 2**26].speedup(neighbours_direct)` as fast.
+# :evidence:`variant neighbours_constant` The last two rows have the same inner loop:
 #
 # .. list-table:: The sum for 2\ :sup:`26` numbers
 #    :header-rows: 1
@@ -119,13 +119,13 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #    * - kernel
 #      - instructions
 #      - time
-#    * - global memory, ``range``
+#    * - global memory, unknown length
 #      - :measured:`neighbours[neighbours_direct, 2**26].counter(instructions)`
 #      - :measured:`neighbours[neighbours_direct, 2**26].time`
-#    * - global memory, ``while``
-#      - :measured:`neighbours[neighbours_while, 2**26].counter(instructions)`
-#      - :measured:`neighbours[neighbours_while, 2**26].time`
-#    * - shared memory
+#    * - global memory, constant length
+#      - :measured:`neighbours[neighbours_constant, 2**26].counter(instructions)`
+#      - :measured:`neighbours[neighbours_constant, 2**26].time`
+#    * - shared memory, constant length
 #      - :measured:`neighbours[neighbours_shared, 2**26].counter(instructions)`
 #      - :measured:`neighbours[neighbours_shared, 2**26].time`
 #
@@ -137,23 +137,24 @@ print("NumPy:", np.convolve(x.get(), np.ones(2 * RADIUS + 1), mode="same")[:5])
 #
 # .. dropdown:: What limits the kernels
 #
-#    A warp executes :measured:`executed_neighbours_direct` instructions with ``range``,
-#    :measured:`executed_neighbours_while` with ``while``, and :measured:`executed_neighbours_shared` with
-#    shared memory, and 66 of them load and add. With ``range``, the integer units, which compute indices,
-#    are busy in :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` of all cycles.
-#    :evidence:`counter alu_active` With ``while``, the schedulers issue an instruction in
-#    :measured:`neighbours[neighbours_while, 2**26].counter(issue_active)` of all cycles.
-#    :evidence:`counter issue_active`
+#    A warp executes :measured:`executed_neighbours_direct` instructions with the unknown length,
+#    :measured:`executed_neighbours_constant` with the constant one, and
+#    :measured:`executed_neighbours_shared` with shared memory. With the unknown length, the integer units,
+#    which compute indices, are busy in
+#    :measured:`neighbours[neighbours_direct, 2**26].counter(alu_active)` of all cycles.
+#    :evidence:`counter alu_active` If a length is not constant, at least write :doc:`while instead of range
+#    </gallery/first_kernels/numba_types>`.
 #
-#    With shared memory the instructions are no longer the limit: the schedulers issue one in
-#    :measured:`neighbours[neighbours_shared, 2**26].counter(issue_active)` of all cycles, and shared memory
-#    is busy in :measured:`shared_busy`. :evidence:`counter shared_wavefronts` This kernel has a loop of
-#    constant length, which the compiler unrolls. We think that it owes its small lead to this, more than to
-#    shared memory. :evidence:`opinion` Several results per thread need fewer loads for each, as in
+#    With a constant length, the instructions are no longer the limit: the schedulers issue one in
+#    :measured:`neighbours[neighbours_constant, 2**26].counter(issue_active)` of all cycles without shared
+#    memory, and in :measured:`neighbours[neighbours_shared, 2**26].counter(issue_active)` with it, where
+#    shared memory is busy in :measured:`shared_busy`. :evidence:`counter issue_active` Shared memory and the
+#    first cache are the same memory on the chip. We think that reading 33 numbers from it takes most of the
+#    time in both. :evidence:`opinion` Several results per thread need fewer loads for each, as in
 #    :doc:`/gallery/fast_kernels/convolution_ladder`.
 #
 # .. kernel:: gpuguide.topics.shared_memory.kernels
-#    :names: neighbours_direct, neighbours_while
+#    :names: neighbours_direct, neighbours_constant
 #    :fold: The kernels without shared memory
 
 # %%
@@ -181,7 +182,7 @@ print("findings:", len(trace.findings))
 @cuda.jit
 def no_barrier(x, out):
     near = cuda.shared.array(WIDTH, float32)
-    thread = cuda.threadIdx.x
+    thread = uint32(cuda.threadIdx.x)
     i = cuda.grid(1)
     j = i - RADIUS
     near[thread] = x[j] if 0 <= j < x.size else float32(0)
@@ -191,7 +192,7 @@ def no_barrier(x, out):
     if i < x.size:
         total = float32(0)
         for k in range(2 * RADIUS + 1):
-            total += near[uint32(thread + k)]
+            total += near[thread + k]
         out[i] = total
 
 
@@ -364,7 +365,7 @@ from gpuguide.statements import counted
 from gpuguide.topics.grids_2d_3d.study import sectors_per_request
 
 recording = gg.load("shared_memory")
-for name in ("neighbours_direct", "neighbours_while", "neighbours_shared"):
+for name in ("neighbours_direct", "neighbours_constant", "neighbours_shared"):
     cell, warps = ("neighbours", name, 2**26), 2**26 / 32
     note = "while it ran"
     counted(
@@ -400,9 +401,9 @@ gg.claim(results, "transpose_cublas", share_at_least=0.83, at=side)
 gg.claim(results, "transpose_cublas", faster_than="transpose_cupy", at=side, by=3)
 gg.claim(results, "transpose_aligned", share_at_least=0.8, at=odd)
 gg.claim(results, "transpose_aligned", faster_than="transpose_large", at=odd, by=1.07)
-gg.claim(sums, "neighbours_while", faster_than="neighbours_direct", at=2**26, by=4.5)
+gg.claim(sums, "neighbours_constant", faster_than="neighbours_direct", at=2**26, by=3)
 gg.claim(sums, "neighbours_shared", faster_than="neighbours_direct", at=2**26, by=4.75)
-gg.claim(sums, "neighbours_while", faster_than="cupy_neighbours", at=2**26, by=3)
+gg.claim(sums, "neighbours_constant", faster_than="cupy_neighbours", at=2**26, by=2)
 _ = gg.claim(sums, "neighbours_shared", faster_than="cupy_neighbours", at=2**26, by=3.2)
 
 # %%

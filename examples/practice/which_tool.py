@@ -112,6 +112,10 @@ if "numba_cuda_mlir" in first_calls:
         gg.fact(
             f"local_{name}", rivals.local_bytes(kernel), unit="B", note="for each thread"
         )
+if "torch_compile" in first_calls:
+    for name in ("cupy", "torch_compile"):
+        launched, note = fresh.kernels_launched(name), "by PyTorch's profiler"
+        gg.fact(f"kernels_{name}", launched, unit="1", note=note)
 
 # %%
 # If you have ..., use ...
@@ -152,8 +156,11 @@ if "numba_cuda_mlir" in first_calls:
 #
 # ``torch.softmax`` is slower than our kernels, but it takes all shapes and types, and knows its gradient. So
 # replace a library's function only where you have measured that your program waits for it, and try
-# ``torch.compile`` first: it is nearly as fast as our kernel in Numba. It compiles anew for another shape,
-# though, as we use it here, and CuPy's arrays have to :doc:`become tensors </gallery/concurrency/interop>`.
+# ``torch.compile`` first: it is nearly as fast as our kernel in Numba. PyTorch's profiler counts the kernels
+# that a softmax launches: :measured:`kernels_cupy` with CuPy's functions, and
+# :measured:`kernels_torch_compile` with ``torch.compile``. :evidence:`count kernels_launched` As we use it
+# here, ``torch.compile`` compiles anew for another shape, though, and CuPy's arrays have to
+# :doc:`become tensors </gallery/concurrency/interop>`.
 #
 # .. kernel:: gpuguide.topics.which_tool.in_torch
 #    :names: torch_compile
@@ -299,7 +306,9 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 #
 #    The kernel in ``cupyx.jit``, which has no local arrays, is another one, with the row in shared memory. We
 #    do not know why numba-cuda-mlir is slower than Numba with the same kernel: either gives a thread
-#    :measured:`local_numba_cuda_mlir` of local memory, so that the row is in registers both times.
+#    :measured:`local_numba_cuda_mlir` of local memory, so that the row is in registers both times. Its warps
+#    execute :measured:`softmax[numba_cuda_mlir, 8192**2].counter(instructions)` instructions instead of
+#    :measured:`softmax[numba_kernel, 8192**2].counter(instructions)`. :evidence:`counter instructions`
 #
 #    The first call of ``jax.jit`` takes :measured:`first_jax`. JAX has a stream of its own, so only the time
 #    from the call until the result is there could be measured: :measured:`softmax[jax, 8192**2].time`, launch
@@ -333,6 +342,9 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 #       * - CUDA C++
 #         - :measured:`few[raw, 2**16].launch`
 #         - :measured:`few[raw, 2**16].time`
+#       * - ``torch.softmax``
+#         - :measured:`few[torch, 2**16].launch`
+#         - :measured:`few[torch, 2**16].time`
 #       * - NumPy, one thread
 #         -
 #         - :measured:`few[numpy, 2**16].time`

@@ -1,6 +1,9 @@
-"""Jacobi steps: the reference in pieces, the solution, and kernels that do the same in both languages."""
+"""Jacobi steps: the reference in pieces, the solution, kernels that do the same, and which start early."""
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from compile_lane import needs_compilers, numba_facts, raw_facts
 from gpuguide.topics.graphs import kernels
 from gpuguide.topics.graphs import study as graphs
+from kernel_emulator import as_ctypes, build, needs_host_compiler
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, graphs.PIECE, 2 * graphs.PIECE + 5])
@@ -56,7 +60,64 @@ def test_both_languages_read_four_numbers_and_write_one() -> None:
 
 
 @needs_compilers()
-def test_four_numbers_per_thread_take_two_wide_loads_and_a_wide_store() -> None:
-    facts = raw_facts(kernels.jacobi_four_source, "jacobi_four")
+def test_a_kernel_that_starts_early_touches_only_its_own_noisy_number_before_it_waits() -> None:
+    facts = raw_facts(kernels.early_source, "early_step")
     assert facts.spills == 0
-    assert (facts.count("ld.global.v4"), facts.count("st.global.v4")) == (2, 1)
+    assert facts.count("ld.global.nc") == 0  # may give what stood there when the kernel started
+    before, after = facts.ptx.split("griddepcontrol.wait;")
+    assert "griddepcontrol.launch_dependents;" in before
+    assert (before.count("ld.global"), before.count("st.global")) == (1, 0)
+    assert (after.count("ld.global"), after.count("st.global")) == (2, 2)
+
+
+@needs_host_compiler()
+@pytest.mark.parametrize("n", [1, 2, 3, 70])
+def test_a_kernel_that_starts_early_does_a_step(n: int, tmp_path: Path) -> None:
+    source = "\n".join(line for line in kernels.early_source.splitlines() if "asm" not in line)
+    library = build(source, {"early_step": "float* noisy, float* now, float* then, int n"}, tmp_path)
+    noisy, now = np.random.default_rng(n).random((2, n), np.float32)
+    out, right = np.empty_like(noisy), noisy.copy()
+    graphs.four_calls(noisy, now, right)
+    library.run_early_step(3, 32, *(as_ctypes(x) for x in (noisy, now, out, np.int32(n))))
+    assert (out == right).all()
+
+
+@pytest.mark.parametrize(
+    ("capability", "config", "reason"),
+    [
+        ((9, 0), SimpleNamespace(programmatic_stream_serialization=False), ""),
+        ((12, 0), SimpleNamespace(programmatic_stream_serialization=False), ""),
+        ((8, 9), SimpleNamespace(programmatic_stream_serialization=False), "9.0 or newer; this one has 8.9"),
+        ((9, 0), SimpleNamespace(), "1.2 and newer"),
+    ],
+)
+def test_why_no_kernel_can_start_early(
+    capability: tuple[int, int], config: object, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cuda.core", SimpleNamespace(LaunchConfig=config))
+    monkeypatch.setattr(graphs, "core_version", lambda: "1.1.0")
+    monkeypatch.setattr(graphs, "require_gpu", lambda: SimpleNamespace(compute_capability=capability))
+    assert (reason in graphs.why_not_early()) if reason else graphs.why_not_early() == ""
+
+
+def test_a_kernel_starts_early_only_where_the_launch_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    core, launches = pytest.importorskip("cuda.core"), []
+    package = SimpleNamespace(
+        LaunchConfig=core.LaunchConfig,
+        Stream=SimpleNamespace(from_handle=lambda handle: handle),
+        launch=lambda stream, config, kernel, *arguments: launches.append((config, arguments)),
+    )
+    monkeypatch.setattr(graphs, "core", lambda source, name: (package, name))
+    stream = SimpleNamespace(ptr=0)
+    monkeypatch.setattr(
+        graphs, "cp", SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: stream))
+    )
+    noisy, now, then = (SimpleNamespace(data=SimpleNamespace(ptr=ptr), size=257) for ptr in (1, 2, 3))
+    for name in ("early", "early_as_usual"):
+        (variant,) = (variant for variant in graphs.chain.variants if variant.name == name)
+        assert variant.missing is graphs.why_not_early
+        variant.call.args[0](noisy, now, then)
+    assert [config.programmatic_stream_serialization for config, _ in launches] == [True, False]
+    assert {(config.grid, config.block, arguments) for config, arguments in launches} == {
+        ((2, 1, 1), (256, 1, 1), (1, 2, 3, 257))
+    }

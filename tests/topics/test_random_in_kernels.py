@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuguide.errors import MismatchError
+from gpuguide.topics.random_in_kernels import study as walks
 from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
 
 RNG = np.random.default_rng(3)
@@ -57,6 +58,16 @@ def test_walks_that_chance_does_not_make_are_rejected() -> None:
         passes(WalkCheck(), np.concatenate([ends(40), [[1, 0]]]), STEPS)
 
 
+@pytest.mark.parametrize("steps", [1, 2 * walks.AT_ONCE + 5])
+def test_walks_in_pieces_pass(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walks, "cp", np)
+    monkeypatch.setattr(walks, "four_ways", walks.four_ways.__wrapped__)
+    monkeypatch.setattr(walks, "generator", lambda: RNG)
+    made = np.empty((THREADS, 2), np.int32)
+    walks.cupy_pieces(steps, made)
+    assert passes(WalkCheck(), made, steps)
+
+
 def philox(counter: list[int], key: list[int]) -> list[int]:
     """Philox 4x32 with ten rounds, in Python's whole numbers."""
     (a, b, c, d), (first, second) = counter, key
@@ -89,6 +100,18 @@ for arguments in ((0, 0, 0), (7, 12, 2026), (2**32 - 1, 2**31, 5)):
     ]
     assert expected[0] == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert simulator_python(snippet, timeout=120) == "".join(f"{numbers}\n" for numbers in expected)
+
+
+def test_the_cpu_throws_the_same_points(simulator_python: Callable[..., str]) -> None:
+    snippet = """
+import numpy as np
+from gpuguide.topics.random_in_kernels import kernels
+counts = np.empty((2, 40), np.int32)
+kernels.no_state[2, 32](2026, 34, counts[0])
+kernels.cpu_threads(2026, 34, counts[1])
+print((counts[0] == counts[1]).all(), len(set(counts[0].tolist())) > 5)
+"""
+    assert simulator_python(snippet, timeout=120) == "True True\n"
 
 
 @pytest.mark.parametrize(("n", "threads"), [(0, 4), (5, 7), (1000, 96)])

@@ -64,6 +64,17 @@ def test_no_shape_is_compared_in_float64(name: str) -> None:
     assert numba_facts(getattr(kernels, f"transpose_{name}"), (matrix, matrix)).count("cvt.rn.f64") == 0
 
 
+@needs_compilers()
+def test_no_sign_is_tested_and_the_inner_loop_is_written_out() -> None:
+    """Without uint32, each of the 33 indices costs two comparisons."""
+    from numba import float32
+
+    x = float32[::1]
+    facts = numba_facts(kernels.neighbours_shared, (x, x))
+    assert (facts.count("ld.shared"), facts.count("setp") < 10) == (33, True)
+    assert numba_facts(kernels.neighbours_constant, (x, x)).count("ld.global") >= 33
+
+
 @needs_host_compiler()
 def test_the_kernel_in_cuda_cpp_is_right_at_every_edge(tmp_path: Path) -> None:
     """On the CPU, where the blocks have one dimension."""

@@ -9,7 +9,7 @@ import pytest
 
 import gpuguide as gg
 from compile_lane import needs_compilers, numba_facts, raw_facts
-from gpuguide.topics.which_tool import kernels, kernels_cpu, lines, rivals
+from gpuguide.topics.which_tool import kernels, lines, rivals
 from gpuguide.topics.which_tool.study import shares, softmax
 from kernel_emulator import needs_host_compiler
 from warp_emulator import EmulatedKernel
@@ -43,13 +43,6 @@ def test_rows_of_any_length_in_five_kernels(shape: tuple[int, int]) -> None:
         kernel = getattr(kernels, name)
         assert not gg.trace(kernel[shape[0], kernels.BLOCK], *arguments).findings
     np.testing.assert_allclose(out, shares(x.astype(float)), **ROUNDING)
-
-
-def test_long_rows_on_the_cpu() -> None:
-    x = numbers((16, 8192)) / np.float32(22)
-    out = np.empty_like(x)
-    kernels_cpu.cpu_threads(x, out)
-    np.testing.assert_allclose(out, shares(x.astype(float)), rtol=8 * np.finfo(np.float32).eps)
 
 
 @needs_compilers()

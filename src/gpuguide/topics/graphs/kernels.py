@@ -40,24 +40,27 @@ extern "C" __global__ void jacobi_step(const float* noisy, const float* now, flo
 }
 """
 
-# A quarter of the threads, each with four numbers that it reads and writes at once.
-jacobi_four_source = r"""
-extern "C" __global__ void jacobi_four(const float* noisy, const float* now, float* then, int n) {
-    const int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (i > 0 && i + 4 < n) {
-        const float4 own = *(const float4*)(noisy + i), four = *(const float4*)(now + i);
-        const float left = now[i - 1], right = now[i + 4];
-        float4 next;
-        next.x = (own.x + 16.0f * (left + four.y)) * (1.0f / 33);
-        next.y = (own.y + 16.0f * (four.x + four.z)) * (1.0f / 33);
-        next.z = (own.z + 16.0f * (four.y + four.w)) * (1.0f / 33);
-        next.w = (own.w + 16.0f * (four.z + right)) * (1.0f / 33);
-        *(float4*)(then + i) = next;
-    } else
-        for (int k = i; k < n && k < i + 4; k++) {
-            const bool end = k == 0 || k == n - 1;
-            then[k] = end ? noisy[k] : (noisy[k] + 16.0f * (now[k - 1] + now[k + 1])) * (1.0f / 33);
-        }
+# As many threads as a step, which do nothing.
+empty_source = r"""
+extern "C" __global__ void empty_step(const float* noisy, const float* now, float* then, int n) {}
+"""
+
+# The two statements in PTX take compute capability 9.0. CUDA C++ calls them, in a header that NVRTC does not
+# bring, cudaTriggerProgrammaticLaunchCompletion and cudaGridDependencySynchronize.
+early_source = r"""
+// Why two arrays are enough, although steps overlap: a thread touches them only after its wait,
+// when the step before has ended and its numbers are visible. As every thread waits, no step ends
+// before the one before it, so that by then all earlier steps have ended. One of them wrote, and
+// one read, what this step overwrites. Ahead of the wait a thread reads noisy alone, which no step
+// writes. The next step starts only after all blocks of this one have started, so that blocks
+// which wait never keep out the blocks that they wait for.
+extern "C" __global__ void early_step(const float* noisy, const float* now, float* then, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    asm volatile("griddepcontrol.launch_dependents;");  // the next step may start
+    const float own = i < n ? noisy[i] : 0;
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // until the step before has ended
+    if (i > 0 && i < n - 1) then[i] = (own + 16.0f * (now[i - 1] + now[i + 1])) * (1.0f / 33);
+    else if (i < n) then[i] = own;
 }
 """
 

@@ -18,6 +18,8 @@ from gpuguide.measure import (
     uniform,
     whole_numbers,
 )
+from gpuguide.measure.timing import time_device
+from gpuguide.measure.turns import gpu_clock
 from gpuguide.topics.graphs import kernels
 from gpuguide.topics.graphs.kernels import cpu_steps, decide_source, jacobi_step
 
@@ -81,7 +83,7 @@ def one_call(noisy, now, then):
 
 
 raw_step = raw_kernel(kernels.jacobi_source, "jacobi_step")
-raw_four = raw_kernel(kernels.jacobi_four_source, "jacobi_four")
+raw_empty = raw_kernel(kernels.empty_source, "empty_step")
 
 
 def launch_raw(noisy, now, then, threads=BLOCK):
@@ -90,10 +92,9 @@ def launch_raw(noisy, now, then, threads=BLOCK):
     raw_step.compiled((blocks,), (threads,), (noisy, now, then, np.int32(then.size)))
 
 
-def launch_four(noisy, now, then):
-    """Launch the kernel in which a thread has four numbers."""
-    blocks = -(-then.size // (4 * BLOCK))
-    raw_four.compiled((blocks,), (BLOCK,), (noisy, now, then, np.int32(then.size)))
+def launch_empty(noisy, now, then):
+    """Launch the kernel that does nothing, with the arguments and the threads of a step."""
+    raw_empty.compiled((grid(then.size),), (BLOCK,), (noisy, now, then, np.int32(then.size)))
 
 
 # A thousand steps -------------------------------------------------------------------------------------------
@@ -122,13 +123,13 @@ def views(noisy, out):
 
 
 @cache
-def core():
-    """Compile the kernel in CUDA C++ by cuda.core, and import the package."""
+def core(source=kernels.jacobi_source, name="jacobi_step"):
+    """Compile a kernel in CUDA C++ by cuda.core, and import the package."""
     package = import_module("cuda.core")
     package.Device().set_current()
     options = package.ProgramOptions(arch=f"sm_{package.Device().arch}")
-    program = package.Program(kernels.jacobi_source, "c++", options)
-    return package, program.compile("cubin").get_kernel("jacobi_step")
+    program = package.Program(source, "c++", options)
+    return package, program.compile("cubin").get_kernel(name)
 
 
 def why_no_core():
@@ -159,6 +160,33 @@ def cuda_core(noisy, out):
     between_two(launch, noisy.data.ptr, spare.data.ptr, out.data.ptr)
 
 
+def launch_early(noisy, now, then, early=True):
+    """Launch by cuda.core a kernel that may start before the one before it has ended."""
+    package, kernel = core(kernels.early_source, "early_step")
+    stream = package.Stream.from_handle(cp.cuda.get_current_stream().ptr)
+    config = package.LaunchConfig(
+        grid=grid(then.size), block=BLOCK, programmatic_stream_serialization=early
+    )
+    addresses = (x.data.ptr for x in (noisy, now, then))
+    package.launch(stream, config, kernel, *addresses, np.int32(then.size))
+
+
+def why_not_early():
+    """Say why no kernel can start early here; empty if one can."""
+    if reason := why_no_core():
+        return reason
+    package = import_module("cuda.core")
+    if not hasattr(package.LaunchConfig, "programmatic_stream_serialization"):
+        return f"cuda.core {core_version()} cannot let a kernel start early; 1.2 and newer can"
+    major, minor = require_gpu().compute_capability
+    if major < 9:
+        return (
+            "a kernel that starts early takes a GPU of compute capability 9.0 or newer; "
+            f"this one has {major}.{minor}"
+        )
+    return ""
+
+
 @cache
 def blocks_at_once():
     """Ask the driver once how many blocks may wait for one another; to ask takes a while."""
@@ -169,16 +197,7 @@ def blocks_at_once():
 
 def all_steps(noisy, out):
     """Do all steps in one launch, in which blocks wait for one another by grid.sync()."""
-    wait_for_all(min(grid(out.size), blocks_at_once()), noisy, out)
-
-
-def all_steps_few(noisy, out):
-    """Do the same with at most a block for each multiprocessor, so that fewer have to meet."""
-    wait_for_all(min(grid(out.size), require_gpu().sm_count), noisy, out)
-
-
-def wait_for_all(blocks, noisy, out):
-    """Launch so many blocks; the last of an even number of steps writes the second array."""
+    blocks = min(grid(out.size), blocks_at_once())
     kernels.all_steps[blocks, BLOCK](noisy, room(out.size)[1], out, STEPS)
 
 
@@ -298,7 +317,7 @@ thousand = Study(
     baseline="views",
     variants=(
         cpu(cpu_loop, "CPU, one thread, compiled", up_to=10**5),
-        rung(cupy, "CuPy, four calls per step", up_to=10**6),
+        rung(cupy, "CuPy, four calls per step", up_to=10**5),
         rung(
             partial(on_cupy_arrays, one_call),
             "CuPy, one call per step",
@@ -315,13 +334,19 @@ thousand = Study(
         rung(partial(on_cupy_arrays, launch_raw), "RawKernel", name="raw"),
         rung(cuda_core, "cuda.core", missing=why_no_core, up_to=10**5),
         graph_of(2, up_to=10**5),
-        graph_of(10, up_to=10**5),
         graph_of(50, up_to=10**5),
         graph_of(STEPS),
         rung(
             partial(replay, launch_raw, STEPS),
             f"graph of {STEPS} steps in CUDA C++",
             name="graph_of_raw",
+        ),
+        rung(
+            partial(replay, launch_early, STEPS),
+            f"graph of {STEPS} steps that start early",
+            name="graph_of_early",
+            missing=why_not_early,
+            up_to=10**6,
         ),
         rung(
             partial(replay, four_calls, 50),
@@ -331,7 +356,6 @@ thousand = Study(
         ),
         rung(record_and_replay, "record a graph, launch it once", up_to=10**5),
         rung(all_steps, "one launch, grid.sync()", up_to=10**5),
-        rung(all_steps_few, "one launch, a block per multiprocessor", up_to=10**5),
     ),
     **signals,
 )
@@ -339,11 +363,11 @@ thousand = Study(
 # From one kernel to the next --------------------------------------------------------------------------------
 
 
-def alone(launch, label, name):
+def alone(launch, label, name, **options):
     """Describe the graph of all steps, timed by the GPU's clock."""
     note = f"A graph of {STEPS} kernels, by the GPU's clock."
     call = partial(replay, launch, STEPS)
-    return gpu(call, label, name=name, arrays="numba", note=note)
+    return gpu(call, label, name=name, arrays="numba", note=note, **options)
 
 
 def raw_with(threads):
@@ -355,7 +379,7 @@ def raw_with(threads):
 chain = Study(
     name="chain",
     title=f"A graph of {STEPS} kernels, one after the other, float32",
-    sizes=(10**3, 10**4, 10**5),
+    sizes=(10**4, 10**5),
     reference=smooth_reference,
     equal=True,
     baseline="numba",
@@ -363,11 +387,27 @@ chain = Study(
         alone(launch_numba, f"Numba, {BLOCK} threads per block", "numba"),
         raw_with(64),
         raw_with(BLOCK),
-        raw_with(1024),
-        alone(launch_four, "CUDA C++, four numbers per thread", "raw_four"),
+        alone(launch_early, "CUDA C++, starts early", "early", missing=why_not_early),
+        # The same code, so that the launch alone differs.
+        alone(
+            partial(launch_early, early=False),
+            "the same kernel, launched as usual",
+            "early_as_usual",
+            missing=why_not_early,
+        ),
     ),
     **signals,
 )
+
+
+def time_empty(n):
+    """Time a graph of kernels that do nothing, with a thread for each of n numbers, by the GPU's clock."""
+    x, clock = cp.empty(n, np.float32), gpu_clock()
+    with clock.use():
+        launch_empty(x, x, x)  # compiled and loaded
+        graph = capture(partial(record, launch_empty, x, x, x, x, STEPS))
+    return time_device(graph.launch, clock).seconds
+
 
 # Until it has converged -------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Random numbers made where they are used: with a state per thread, or computed from a counter."""
 
-import numpy as np
 from numba import cuda, float32, njit, prange, uint32, uint64
 from numba.cuda.random import xoroshiro128p_next, xoroshiro128p_uniform_float32
 
@@ -152,13 +151,22 @@ def count_ones(states, draws, counts):
         counts[i] = ones
 
 
+# The same functions on the CPU. Only if Numba inlines them, the loop below computes several points at once.
+philox_on_cpu = njit(inline="always")(philox.py_func)
+unit_on_cpu = njit(inline="always")(unit.py_func)
+
+
 @njit(parallel=True)
-def cpu_threads(points, counts):
-    """Share the throws out among all threads of the CPU, each with a generator of Numba's own."""
+def cpu_threads(seed, points, counts):
+    """Share the same points out among all threads of the CPU."""
     for i in prange(counts.size):
         inside = 0
-        for _ in range(points):
-            x, y = np.random.random(), np.random.random()
-            if x * x + y * y < 1:
+        for pair in range(points // 2):
+            a, b, c, d = philox_on_cpu(pair, i, seed)
+            x, y = unit_on_cpu(a), unit_on_cpu(b)
+            if x * x + y * y < float32(1):
+                inside += 1
+            x, y = unit_on_cpu(c), unit_on_cpu(d)
+            if x * x + y * y < float32(1):
                 inside += 1
         counts[i] = inside

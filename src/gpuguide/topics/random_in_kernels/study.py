@@ -7,7 +7,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.random import create_xoroshiro128p_states
 
-from gpuguide.machine.backends import numba_view
+from gpuguide.machine.backends import current_stream, numba_view
 from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel
 from gpuguide.topics.random_in_kernels import kernels
 from gpuguide.topics.random_in_kernels.check import InsideCheck, WalkCheck
@@ -16,6 +16,7 @@ SEED = 2026
 THREADS, BLOCK = 2**18, 256
 PIECE = 2**26  # points of CuPy's that are in memory at once
 STEPS = 1000
+AT_ONCE = 125  # steps whose numbers are in memory at once
 
 
 def threads(n):
@@ -74,9 +75,15 @@ def cupy_counted(n_threads, points):
     return counts
 
 
+def fresh_states(n_threads, points, counts):
+    """Make the states for a single launch."""
+    fresh = create_xoroshiro128p_states(n_threads, seed=SEED, stream=current_stream())
+    kernels.own_state[-(-n_threads // BLOCK), BLOCK](fresh, points, counts)
+
+
 def cpu_threads(n_threads, points, counts):
     """Share the points out among all threads of the CPU."""
-    kernels.cpu_threads(points, counts)
+    kernels.cpu_threads(SEED, points, counts)
 
 
 # In the simulator, NumPy warns of numbers that overflow, as those of Numba's generator are to.
@@ -94,13 +101,14 @@ points = Study(
     small=(0, 512),
     baseline="cupy",
     variants=(
-        cpu(cpu_threads, "CPU, all threads", "all", up_to=2**25),
+        cpu(cpu_threads, "CPU, all threads", "all"),
         # The result is the sum of all.
         gpu(
             cupy, "cp.random, arrays", allocates=True, output=lambda n, dtype: ((1,), np.int64)
         ),
         gpu(cupy_counted, "cp.random, a kernel that counts", allocates=True),
         kernel(kernels.own_state, "a state per thread", grid, **of_numba),
+        end_to_end(fresh_states, "a state per thread, made in the call", arrays="numba"),
         kernel(kernels.one_draw, "one number per point", grid, **of_numba),
         kernel(kernels.no_state, "Philox, no state", grid, arguments=with_seed),
     ),
@@ -109,48 +117,27 @@ points = Study(
 # Walks ------------------------------------------------------------------------------------------------------
 
 
+@cache
 def four_ways():
     """Return where the four ways lead, as complex numbers."""
     return cp.asarray([1, -1, 1j, -1j], np.complex64)
-
-
-def step(where, ways):
-    """Move all walkers by one step."""
-    where += ways[generator().integers(0, 4, size=len(where), dtype=np.int32)]
 
 
 def cupy_steps(steps, ends):
     """Move all walkers by one step in each call of CuPy."""
     ways, where = four_ways(), cp.zeros(len(ends), np.complex64)
     for _ in range(steps):
-        step(where, ways)
+        where += ways[generator().integers(0, 4, size=len(where), dtype=np.int8)]
     ends = cp.asarray(ends)
     ends[:, 0], ends[:, 1] = where.real, where.imag
 
 
-@cache
-def graph_of_steps(n, steps):
-    """Record the steps of n walkers in a CUDA graph; return it with where they are, and what it keeps."""
-    # Memory of its own, since the calls of a graph go on using what their temporary arrays had.
-    pool = cp.cuda.MemoryPool()
-    with cp.cuda.using_allocator(pool.malloc), cuda.defer_cleanup():
-        ways, where = four_ways(), cp.zeros(n, np.complex64)
-        for _ in range(2):
-            step(where, ways)  # compiled, and the memory is there, before anything is recorded
-        stream = cp.cuda.get_current_stream()
-        stream.begin_capture()
-        for _ in range(steps):
-            step(where, ways)
-        return stream.end_capture(), where, (ways, pool)
-
-
-def cupy_graph(steps, ends):
-    """Launch a graph of the same calls, so that the GPU need not wait for Python."""
-    if not len(ends):
-        return
-    graph, where, _ = graph_of_steps(len(ends), steps)
-    where.fill(0)
-    graph.launch()
+def cupy_pieces(steps, ends):
+    """Draw the numbers of many steps at once, and add up where they lead each walker."""
+    ways, where = four_ways(), cp.zeros(len(ends), np.complex64)
+    for start in range(0, steps, AT_ONCE):
+        size = min(AT_ONCE, steps - start), len(where)
+        where += ways[generator().integers(0, 4, size=size, dtype=np.int8)].sum(0)
     ends[:, 0], ends[:, 1] = where.real, where.imag
 
 
@@ -173,7 +160,7 @@ walks = Study(
     baseline="cupy_steps",
     variants=(
         end_to_end(cupy_steps, "cp.random, a call per step", arrays="numba"),
-        gpu(cupy_graph, "the same calls in a graph"),
+        gpu(cupy_pieces, f"cp.random, {AT_ONCE} steps per call"),
         kernel(
             kernels.walk,
             "a thread per walker",

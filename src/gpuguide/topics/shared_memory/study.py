@@ -68,7 +68,7 @@ neighbours = Study(
         cpu(cpu_neighbours, "CPU, all threads", "all", up_to=2**24),
         gpu(cupy_neighbours, "CuPy convolve1d"),
         kernel(kernels.neighbours_direct, "from global memory", blocks),
-        kernel(kernels.neighbours_while, "the same with while", blocks),
+        kernel(kernels.neighbours_constant, "in a loop of constant length", blocks),
         kernel(kernels.neighbours_shared, "through shared memory", blocks),
     ),
 )

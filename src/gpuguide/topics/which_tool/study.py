@@ -10,7 +10,7 @@ from gpuguide.measure import Study, cp, cpu, end_to_end, gpu, kernel, per_elemen
 from gpuguide.measure.reference import Tolerance
 from gpuguide.topics.grids_2d_3d.study import matrix_shape
 from gpuguide.topics.interop.libraries import jax_numpy, missing_jax, missing_torch
-from gpuguide.topics.which_tool import arrays, kernels, kernels_cpu, rivals
+from gpuguide.topics.which_tool import arrays, kernels, rivals
 
 BLOCK = kernels.BLOCK
 EDGE = 8192
@@ -136,7 +136,6 @@ softmax = Study(
     baseline="cupy",
     variants=(
         cpu(numpy, "NumPy, one thread", allocates=True),
-        cpu(kernels_cpu.cpu_threads, "CPU, all threads", "all"),
         cpu(torch_cpu, "PyTorch, all threads", "all", missing=rivals.missing_torch_on_cpu),
         # The largest, the difference, its powers, their sum, and the quotient.
         gpu(cupy, "CuPy", allocates=True, **passes(1 + 2 + 2 + 1 + 2)),
@@ -209,7 +208,7 @@ softmax = Study(
 
 # What compiles anew for each length of a row, in seconds.
 ANEW = ("cuda_compute", "torch_compile")
-FOR_FEW = ("numpy", "torch_cpu", "cupy", "numba_kernel", "raw")
+FOR_FEW = ("numpy", "torch_cpu", "cupy", "numba_kernel", "raw", "torch")
 
 # Both lengths are odd.
 odd = Study(
