@@ -187,14 +187,6 @@ with stream:
 #       * - Numba, 256 threads per block
 #         - :measured:`chain[numba, 10**4].time`
 #         - :measured:`chain[numba, 10**5].time`
-#       * - CUDA C++, each kernel starts early
-#         - :measured:`chain[early, 10**4].time`
-#         - :measured:`chain[early, 10**5].time`
-#       * - the same kernel, launched as usual
-#         - :measured:`chain[early_as_usual, 10**4].time`
-#         - :measured:`chain[early_as_usual, 10**5].time`
-#
-#    The last two rows differ in the launch alone, as :ref:`a section below <graphs-start-early>` explains.
 #
 #    With 256 threads per block, ten times the numbers take only a little longer, so most of the time does not
 #    depend on them. CUDA C++ gains next to nothing over Numba here. The empty kernel shows what launching
@@ -338,11 +330,39 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 # On ten thousand numbers, a graph of a thousand such kernels takes
 # :measured:`thousand[graph_of_early, 10**4].time`, and the GPU needs :measured:`per_early_kernel` from one
 # kernel to the next. The graph of usual kernels in CUDA C++ takes
-# :measured:`thousand[graph_of_raw, 10**4].time`.
+# :measured:`thousand[graph_of_raw, 10**4].time`. The longer the kernels take, the smaller is the part that
+# you gain: on a million numbers, it is :measured:`thousand[graph_of_early, 10**6].time` instead of
+# :measured:`thousand[graph_of_raw, 10**6].time`.
 #
-# It is worth the trouble if your graph holds many very short kernels. How much there is to gain depends on
-# how long they take: on a million numbers, the two graphs take
-# :measured:`thousand[graph_of_early, 10**6].time` and :measured:`thousand[graph_of_raw, 10**6].time`.
+# Launch large blocks, here of 1024 threads. In blocks of 256, the same kernel on a million numbers takes
+# longer than a usual one:
+#
+# .. list-table:: A graph of a thousand kernels, by the GPU's clock
+#    :header-rows: 1
+#
+#    * - kernel
+#      - 10 000 numbers
+#      - 100 000
+#      - a million
+#    * - starts early, 1024 threads per block
+#      - :measured:`chain[early, 10**4].time`
+#      - :measured:`chain[early, 10**5].time`
+#      - :measured:`chain[early, 10**6].time`
+#    * - starts early, 256 threads per block
+#      - :measured:`chain[early_256, 10**4].time`
+#      - :measured:`chain[early_256, 10**5].time`
+#      - :measured:`chain[early_256, 10**6].time`
+#    * - the same kernel as usual, 1024 threads
+#      - :measured:`chain[early_as_usual, 10**4].time`
+#      - :measured:`chain[early_as_usual, 10**5].time`
+#      - :measured:`chain[early_as_usual, 10**6].time`
+#    * - without the two statements, 256 threads
+#      - :measured:`chain[raw_256, 10**4].time`
+#      - :measured:`chain[raw_256, 10**5].time`
+#      - :measured:`chain[raw_256, 10**6].time`
+#
+# The number of blocks makes the difference. We think that each block takes time to say that the next kernel
+# may start. :evidence:`opinion`
 #
 # Every thread of each kernel has to wait before it touches what another kernel writes. Otherwise the result
 # may be wrong, and no error is raised.
@@ -358,7 +378,9 @@ Device().set_current()
 options = ProgramOptions(arch=f"sm_{Device().arch}")
 program = Program(early_source, "c++", options)
 early_step = program.compile("cubin").get_kernel("early_step")
-config = LaunchConfig(grid=blocks, block=256, programmatic_stream_serialization=True)
+config = LaunchConfig(
+    grid=(n + 1023) // 1024, block=1024, programmatic_stream_serialization=True
+)
 same_stream = Stream.from_handle(stream.ptr)
 
 
@@ -543,8 +565,8 @@ with stream:
 # take :measured:`thousand[raw, 10**7].time` if CuPy launches a ``RawKernel`` for each, and
 # :measured:`thousand[graph_of_raw, 10**7].time` as a graph of the same kernel. So compare the time of your
 # kernel with that of its launch: for short kernels, a thousand of CuPy's launches take about
-# :measured:`thousand[raw, 10**5].time`, and of Numba's :measured:`thousand[views, 10**5].time`. Longer kernels
-# hide their launches.
+# :measured:`thousand[raw, 10**5].time`, and of Numba's :measured:`thousand[views, 10**5].time`. Longer
+# kernels hide their launches.
 #
 # If a step is very short, try the CPU first: on ten thousand numbers, a compiled loop on one thread takes
 # :measured:`thousand[cpu_loop, 10**4].time`, and the graph :measured:`thousand[graph_of_1000, 10**4].time`.
@@ -568,7 +590,10 @@ gg.claim(results, "graph_of_2", faster_than="views", at=10**4, by=10)
 gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**4, by=6)
 gg.claim(results, "graph_of_cupy", faster_than="elementwise", at=10**4, by=1.3)
 gg.claim(results, "graph_of_early", faster_than="graph_of_raw", at=10**4, by=1.2)
-gg.claim(chain, "early", faster_than="early_as_usual", at=10**4, by=1.2)
+gg.claim(results, "graph_of_early", faster_than="graph_of_raw", at=10**6, by=1.08)
+gg.claim(chain, "early", faster_than="early_as_usual", at=10**4, by=1.35)
+gg.claim(chain, "early", faster_than="early_256", at=10**6, by=1.5)
+gg.claim(chain, "raw_256", faster_than="early_256", at=10**6, by=1.3)
 gg.claim(chain, "raw_256", faster_than="raw_64", at=10**5, by=1.2)
 gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=10)
 gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.8)

@@ -112,12 +112,12 @@ def test_a_kernel_starts_early_only_where_the_launch_allows_it(monkeypatch: pyte
     monkeypatch.setattr(
         graphs, "cp", SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: stream))
     )
-    noisy, now, then = (SimpleNamespace(data=SimpleNamespace(ptr=ptr), size=257) for ptr in (1, 2, 3))
-    for name in ("early", "early_as_usual"):
+    noisy, now, then = (SimpleNamespace(data=SimpleNamespace(ptr=ptr), size=2000) for ptr in (1, 2, 3))
+    for name in ("early", "early_as_usual", "early_256"):
         (variant,) = (variant for variant in graphs.chain.variants if variant.name == name)
         assert variant.missing is graphs.why_not_early
         variant.call.args[0](noisy, now, then)
-    assert [config.programmatic_stream_serialization for config, _ in launches] == [True, False]
-    assert {(config.grid, config.block, arguments) for config, arguments in launches} == {
-        ((2, 1, 1), (256, 1, 1), (1, 2, 3, 257))
-    }
+    assert [config.programmatic_stream_serialization for config, _ in launches] == [True, False, True]
+    shapes = [(config.grid[0], config.block[0]) for config, _ in launches]
+    assert shapes == [(2, 1024), (2, 1024), (8, 256)]
+    assert {arguments for _, arguments in launches} == {(1, 2, 3, 2000)}

@@ -26,11 +26,12 @@ from gpuguide.topics.graphs.kernels import cpu_steps, decide_source, jacobi_step
 STEPS = 1000
 WEIGHT = np.float32(1 / 33)
 BLOCK = 256
+LARGE_BLOCK = 1024
 
 
-def grid(n):
+def grid(n, threads=BLOCK):
     """Count the blocks that give each number a thread."""
-    return -(-n // BLOCK)
+    return -(-n // threads)
 
 
 @cache
@@ -88,7 +89,7 @@ raw_empty = raw_kernel(kernels.empty_source, "empty_step")
 
 def launch_raw(noisy, now, then, threads=BLOCK):
     """Launch the kernel in CUDA C++ through CuPy."""
-    blocks = -(-then.size // threads)
+    blocks = grid(then.size, threads)
     raw_step.compiled((blocks,), (threads,), (noisy, now, then, np.int32(then.size)))
 
 
@@ -160,12 +161,12 @@ def cuda_core(noisy, out):
     between_two(launch, noisy.data.ptr, spare.data.ptr, out.data.ptr)
 
 
-def launch_early(noisy, now, then, early=True):
+def launch_early(noisy, now, then, threads=LARGE_BLOCK, early=True):
     """Launch by cuda.core a kernel that may start before the one before it has ended."""
     package, kernel = core(kernels.early_source, "early_step")
     stream = package.Stream.from_handle(cp.cuda.get_current_stream().ptr)
     config = package.LaunchConfig(
-        grid=grid(then.size), block=BLOCK, programmatic_stream_serialization=early
+        grid=grid(then.size, threads), block=threads, programmatic_stream_serialization=early
     )
     addresses = (x.data.ptr for x in (noisy, now, then))
     package.launch(stream, config, kernel, *addresses, np.int32(then.size))
@@ -346,7 +347,6 @@ thousand = Study(
             f"graph of {STEPS} steps that start early",
             name="graph_of_early",
             missing=why_not_early,
-            up_to=10**6,
         ),
         rung(
             partial(replay, four_calls, 50),
@@ -376,10 +376,15 @@ def raw_with(threads):
     return alone(launch, f"CUDA C++, {threads} threads per block", f"raw_{threads}")
 
 
+def early_with(label, name, **options):
+    """Describe the kernel that may start early, in some launch."""
+    return alone(partial(launch_early, **options), label, name, missing=why_not_early)
+
+
 chain = Study(
     name="chain",
     title=f"A graph of {STEPS} kernels, one after the other, float32",
-    sizes=(10**4, 10**5),
+    sizes=(10**4, 10**5, 10**6),
     reference=smooth_reference,
     equal=True,
     baseline="numba",
@@ -387,14 +392,10 @@ chain = Study(
         alone(launch_numba, f"Numba, {BLOCK} threads per block", "numba"),
         raw_with(64),
         raw_with(BLOCK),
-        alone(launch_early, "CUDA C++, starts early", "early", missing=why_not_early),
-        # The same code, so that the launch alone differs.
-        alone(
-            partial(launch_early, early=False),
-            "the same kernel, launched as usual",
-            "early_as_usual",
-            missing=why_not_early,
-        ),
+        early_with(f"starts early, {LARGE_BLOCK} threads per block", "early"),
+        early_with(f"starts early, {BLOCK} threads per block", "early_256", threads=BLOCK),
+        # In large blocks; only its launch differs from that of "early".
+        early_with("the same kernel, launched as usual", "early_as_usual", early=False),
     ),
     **signals,
 )
