@@ -280,7 +280,7 @@ gg.claim(results, "no_state", faster_than="cupy_counted", at=2**30, by=2.1)
 gg.claim(results, "one_draw", faster_than="own_state", at=2**30, by=1.5)
 gg.claim(results, "no_state", faster_than="fresh_states", at=2**30, by=10)
 gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
-gg.claim(walks, "walk", faster_than="cupy_pieces", at=2**20, by=3)
+gg.claim(walks, "walk", faster_than="cupy_pieces", at=2**20, by=8)
 _ = gg.claim(walks, "cupy_pieces", faster_than="cupy_steps", at=2**20, by=1.5)
 
 # %%

@@ -304,11 +304,13 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 #         - :measured:`first_numba_cuda_mlir`
 #         - :measured:`softmax[numba_cuda_mlir, 8192**2].share`
 #
-#    The kernel in ``cupyx.jit``, which has no local arrays, is another one, with the row in shared memory. We
-#    do not know why numba-cuda-mlir is slower than Numba with the same kernel: either gives a thread
-#    :measured:`local_numba_cuda_mlir` of local memory, so that the row is in registers both times. Its warps
-#    execute :measured:`softmax[numba_cuda_mlir, 8192**2].counter(instructions)` instructions instead of
-#    :measured:`softmax[numba_kernel, 8192**2].counter(instructions)`. :evidence:`counter instructions`
+#    The kernel in ``cupyx.jit``, which has no local arrays, is another one, with the row in shared memory.
+#    numba-cuda-mlir makes more instructions of the same kernel than Numba: the warps execute
+#    :measured:`softmax[numba_cuda_mlir, 8192**2].counter(instructions)` instead of
+#    :measured:`softmax[numba_kernel, 8192**2].counter(instructions)`. :evidence:`counter instructions` In
+#    :measured:`softmax[numba_cuda_mlir, 8192**2].counter(issue_active)` of the clock cycles, a scheduler
+#    issues one, instead of :measured:`softmax[numba_kernel, 8192**2].counter(issue_active)`. Either gives a
+#    thread :measured:`local_numba_cuda_mlir` of local memory, so the row is in registers both times.
 #
 #    The first call of ``jax.jit`` takes :measured:`first_jax`. JAX has a stream of its own, so only the time
 #    from the call until the result is there could be measured: :measured:`softmax[jax, 8192**2].time`, launch
@@ -321,7 +323,9 @@ print("torch.softmax:", cp.from_dlpack(torch.softmax(tensor, 1))[0, :3])
 #
 # With few numbers, the launch decides. For 256 rows of 256 numbers, CuPy's kernels run for
 # :measured:`few[cupy, 2**16].time`, but Python needs longer to launch them. PyTorch on all threads of the CPU
-# has its result in about that time, so leave small arrays there if they are there already.
+# has its result in about that time, so leave small arrays there if they are there already. If they are on the
+# GPU, take ``torch.softmax``, which is launched in :measured:`few[torch, 2**16].launch` and runs for
+# :measured:`few[torch, 2**16].time`.
 #
 # .. dropdown:: The softmax of 256 rows of 256 numbers
 #
@@ -397,6 +401,7 @@ gg.claim(results, "cupy", faster_than="torch_cpu", at=n, by=6)
 gg.claim(results, "numba_kernel", faster_than="numba_cuda_mlir", at=n, by=1.25)
 gg.claim(results, "raw", faster_than="numba_cuda_mlir", at=n, by=1.35)
 gg.claim(results, "raw", faster_than="torch", at=n, by=1.8)
+gg.claim(few, "torch", faster_than=["raw", "numba_kernel", "cupy"], at=2**16, by=1.5)
 for name, share in (("triton_kernel", 0.85), ("raw", 0.84), ("numba_kernel", 0.77)):
     gg.claim(results, name, share_at_least=share, at=n)
 
