@@ -42,6 +42,18 @@ _KEYS = {
 _PAGE = '<!doctype html><meta charset="utf-8"><title>waiting</title><body><script>{script}</script>'
 
 
+def pages() -> list[str]:
+    """List the built pages; of those that one template makes, the reference's and the exercises', a few."""
+    names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+    alike = {"api/generated": 20, "exercises/": 4}
+    own = [name for name in names if not name.startswith(("_", *alike))]
+    return own + [
+        name
+        for start, step in alike.items()
+        for name in [name for name in names if name.startswith(start)][::step]
+    ]
+
+
 def run_in_browser(script: str, profile: Path, *, lazy: bool = False) -> Any:
     """Run a script that sets the title of its page to JSON, and give what it set.
 

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from chromium import NEEDS_SITE_AND_BROWSER, SITE, Reader, served
+from chromium import NEEDS_SITE_AND_BROWSER, SITE, Reader, pages, served
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
@@ -20,13 +20,6 @@ addEventListener("securitypolicyviolation", (event) => {
   refused.push([event.effectiveDirective, event.blockedURI, event.sourceFile, event.lineNumber]);
 }, true);
 """
-
-
-def pages():
-    """Every page but those of the reference, which one template makes: of them every twentieth."""
-    found = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    own = [name for name in found if not name.startswith(("_", "api/generated"))]
-    return own + [name for name in found if name.startswith("api/generated")][::20]
 
 
 def policy():

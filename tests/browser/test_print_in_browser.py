@@ -3,7 +3,7 @@
 import base64
 import re
 
-from chromium import NEEDS_SITE_AND_BROWSER, SITE, Reader, served
+from chromium import NEEDS_SITE_AND_BROWSER, Reader, pages, served
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
@@ -26,13 +26,6 @@ LOOK = r"""
   return lost;
 })()
 """
-
-
-def pages():
-    """Every page but those of the reference, which one template makes: of them every twentieth."""
-    found = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    own = [name for name in found if not name.startswith(("_", "search", "api/generated"))]
-    return own + [name for name in found if name.startswith("api/generated")][::20]
 
 
 def test_a_print_loses_nothing(tmp_path):

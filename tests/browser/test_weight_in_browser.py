@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from chromium import NEEDS_SITE_AND_BROWSER, SITE, run_in_browser
+from chromium import NEEDS_SITE_AND_BROWSER, SITE, pages, run_in_browser
 
 pytestmark = NEEDS_SITE_AND_BROWSER
 
@@ -15,10 +15,10 @@ LIMIT_BYTES = 250_000
 
 LOAD = """
 (async () => {
-  const loaded = {};
-  for (const url of PAGES) {
+  const loaded = {}, waiting = PAGES;
+  async function look(url) {
     const frame = document.createElement("iframe");
-    frame.style.cssText = "width:1440px;height:900px;border:0";
+    frame.style.cssText = "position:absolute;width:1440px;height:900px;border:0";
     document.body.append(frame);
     await new Promise(done => { frame.onload = done; frame.src = url; });
     await new Promise(done => setTimeout(done, 800));
@@ -26,14 +26,10 @@ LOAD = """
     loaded[url] = entries.map(entry => entry.name);
     frame.remove();
   }
+  while (waiting.length) await Promise.all(waiting.splice(0, 8).map(look));
   document.title = JSON.stringify(loaded);
 })();
 """
-
-
-def pages():
-    found = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    return [name for name in found if not name.startswith(("_", "search"))]
 
 
 @functools.cache
@@ -45,9 +41,7 @@ def compressed(name):
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory):
-    guide = [name for name in pages() if not name.startswith("api/generated")]
-    # Of the reference's pages, which are alike, one.
-    guide += [name for name in pages() if name.startswith("api/generated")][:1]
+    guide = [name for name in pages() if not name.startswith("search")]
     found = run_in_browser(LOAD.replace("PAGES", str(guide)), tmp_path_factory.mktemp("profile"), lazy=True)
     return {
         page: {page, *(urlsplit(name).path.lstrip("/") for name in names)} for page, names in found.items()
@@ -78,7 +72,8 @@ def test_the_search_is_loaded_by_its_own_page_alone(loaded):
 
 def test_no_inline_script_differs_from_page_to_page():
     inline = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
-    scripts = {name: set(inline.findall((SITE / name).read_text(encoding="utf-8"))) for name in pages()}
+    guide = [name for name in pages() if not name.startswith("search")]
+    scripts = {name: set(inline.findall((SITE / name).read_text(encoding="utf-8"))) for name in guide}
     every = set.union(*scripts.values())
     own = {script: [name for name, those in scripts.items() if script in those] for script in every}
     # What few pages have, such as the filter of the exercises, would be own, too: there is none.
