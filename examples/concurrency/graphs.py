@@ -8,7 +8,7 @@ How do you repeat the same short kernels without launching each of them from Pyt
 # If a loop launches the same short kernels again and again, record some of its steps in a CUDA graph and
 # launch that. A thousand steps on a hundred thousand numbers take :measured:`thousand[views, 10**5].time`
 # if Numba launches each of them, and :measured:`thousand[graph_of_1000, 10**5].time` as a graph. Where
-# kernels take much longer than their launches, a graph gains next to nothing.
+# kernels take longer than their launches, a graph gains next to nothing.
 #
 # .. headline:: In a graph, short steps no longer wait for Python
 #
@@ -146,8 +146,8 @@ with stream:
     print("as in NumPy:", np.array_equal(smooth.get(), expected))
 
 # %%
-# In a graph of all thousand steps, the GPU needs :measured:`per_kernel` from one kernel to the next, and
-# Python is free meanwhile. But two steps in a graph already save most of the time. It takes about as long to
+# On ten thousand numbers, the GPU needs :measured:`per_kernel` from one kernel of a graph to the next, and
+# Python is free meanwhile. Two steps in a graph already save most of the time. It takes about as long to
 # record a graph as to launch everything once, so a graph pays from its second launch on.
 #
 # .. list-table:: A thousand steps on ten thousand numbers
@@ -164,7 +164,7 @@ with stream:
 #    * - 1000 steps in the graph, recorded anew each time
 #      - :measured:`thousand[record_and_replay, 10**4].time`
 #
-# .. dropdown:: What a kernel in a graph takes at least
+# .. dropdown:: What a kernel in a graph takes at least, and with small blocks
 #
 #    These are graphs of a thousand kernels by the GPU's clock. Divide by a thousand for the time from one
 #    kernel to the next:
@@ -194,8 +194,9 @@ with stream:
 #    for their own results to arrive. :evidence:`opinion` A kernel that does several steps waits less often,
 #    as under :doc:`stencils </gallery/fast_kernels/stencil>`.
 #
-#    With 64 threads per block, four times as many blocks have to start. The kernel with 256 is
-#    :measured:`chain[raw_256, 10**5].speedup(raw_64)` as fast on a hundred thousand numbers, and
+#    With 64 threads per block, four times as many blocks have to start. On ten thousand numbers, that makes
+#    no difference, but the kernel with 256 threads per block is
+#    :measured:`chain[raw_256, 10**5].speedup(raw_64)` as fast on a hundred thousand, and
 #    :measured:`chain[raw_256, 10**6].speedup(raw_64)` on a million. :evidence:`variant raw_256` So do not
 #    choose small blocks.
 #
@@ -319,58 +320,61 @@ print("as in NumPy:", np.array_equal(smooth.get(), expected))
 # Let each kernel start early
 # ---------------------------
 #
-# In a graph, too, a kernel starts only when the one before it has ended. On GPUs of
-# :term:`compute capability` 9.0 and newer, it can start earlier: its blocks take their places, read what does
-# not depend on the kernel before, and only then wait for its end. NVIDIA calls this
-# `programmatic dependent launch
+# In a graph, too, a kernel starts only when the one before it has ended. If you write it in CUDA C++, it can
+# start earlier on GPUs of :term:`compute capability` 9.0 and newer: its blocks take their places, read what
+# does not depend on the kernel before, and only then wait for its end. On ten thousand numbers, the GPU needs
+# :measured:`per_early_kernel` from one such kernel to the next, instead of :measured:`per_usual_kernel`.
+# NVIDIA calls this `programmatic dependent launch
 # <https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/programmatic-dependent-launch.html>`__.
 #
 # .. kernel:: gpuguide.topics.graphs.kernels
 #    :names: early_source
+#    :fold: The kernel that starts early, in CUDA C++
 #
-# On ten thousand numbers, a graph of a thousand such kernels takes
-# :measured:`thousand[graph_of_early, 10**4].time`, and the GPU needs :measured:`per_early_kernel` from one
-# kernel to the next. The graph of usual kernels in CUDA C++ takes
-# :measured:`thousand[graph_of_raw, 10**4].time`. The longer the kernels take, the smaller is the part that
-# you gain: on a million numbers, it is :measured:`thousand[graph_of_early, 10**6].time` instead of
-# :measured:`thousand[graph_of_raw, 10**6].time`.
+# Launch such kernels in large blocks, here of 1024 threads, and leave long kernels as they are. Every thread
+# of each kernel has to wait before it touches what another kernel writes. Otherwise the result may be wrong,
+# and no error is raised.
 #
-# Launch large blocks, here of 1024 threads. In blocks of 256, the same kernel on a million numbers takes
-# longer than a usual one:
+# .. dropdown:: Where an early start gains, and where it loses
 #
-# .. list-table:: A graph of a thousand kernels, by the GPU's clock
-#    :header-rows: 1
+#    These are graphs of a thousand kernels in CUDA C++ by the GPU's clock, in blocks of so many threads, and
+#    on so many numbers:
 #
-#    * - kernel
-#      - 10 000 numbers
-#      - 100 000
-#      - a million
-#    * - starts early, 1024 threads per block
-#      - :measured:`chain[early, 10**4].time`
-#      - :measured:`chain[early, 10**5].time`
-#      - :measured:`chain[early, 10**6].time`
-#    * - starts early, 256 threads per block
-#      - :measured:`chain[early_256, 10**4].time`
-#      - :measured:`chain[early_256, 10**5].time`
-#      - :measured:`chain[early_256, 10**6].time`
-#    * - the same kernel as usual, 1024 threads
-#      - :measured:`chain[early_as_usual, 10**4].time`
-#      - :measured:`chain[early_as_usual, 10**5].time`
-#      - :measured:`chain[early_as_usual, 10**6].time`
-#    * - without the two statements, 256 threads
-#      - :measured:`chain[raw_256, 10**4].time`
-#      - :measured:`chain[raw_256, 10**5].time`
-#      - :measured:`chain[raw_256, 10**6].time`
+#    .. list-table::
+#       :header-rows: 1
 #
-# The number of blocks makes the difference. :evidence:`variant early_256` We think that each block takes time
-# to say that the next kernel may start. :evidence:`opinion` Leave long kernels as they are: on ten million
-# numbers, the graph takes :measured:`thousand[graph_of_early, 10**7].time` instead of
-# :measured:`thousand[graph_of_raw, 10**7].time`.
+#       * - kernel
+#         - 10⁴
+#         - 10⁵
+#         - 10⁶
+#       * - as usual, 256
+#         - :measured:`chain[raw_256, 10**4].time`
+#         - :measured:`chain[raw_256, 10**5].time`
+#         - :measured:`chain[raw_256, 10**6].time`
+#       * - early, 1024
+#         - :measured:`chain[early, 10**4].time`
+#         - :measured:`chain[early, 10**5].time`
+#         - :measured:`chain[early, 10**6].time`
+#       * - early, 256
+#         - :measured:`chain[early_256, 10**4].time`
+#         - :measured:`chain[early_256, 10**5].time`
+#         - :measured:`chain[early_256, 10**6].time`
 #
-# Every thread of each kernel has to wait before it touches what another kernel writes. Otherwise the result
-# may be wrong, and no error is raised.
+#    Large blocks alone gain next to nothing: if the kernel of the second row is launched as usual, it takes
+#    :measured:`chain[early_as_usual, 10**4].time` on ten thousand numbers and
+#    :measured:`chain[early_as_usual, 10**6].time` on a million. :evidence:`variant early_as_usual` With the
+#    early start, a thousand kernels on ten thousand numbers take about as long as a thousand empty ones
+#    without it, which take :measured:`empty_10_4`.
 #
-# ``cuda.core`` can launch kernels like that, also into a stream that CuPy records.
+#    The longer a kernel takes, the smaller is the part that you gain. On ten million numbers, even large
+#    blocks lose: from the launch to the end, the graph takes :measured:`thousand[graph_of_early, 10**7].time`
+#    instead of :measured:`thousand[graph_of_raw, 10**7].time`.
+#
+#    In blocks of 256, a million numbers take longer than as usual. The third row differs from the second only
+#    in the size of the blocks, and so in their number. :evidence:`variant early_256` We think that each block
+#    takes time to say that the next kernel may start. :evidence:`opinion`
+#
+# ``cuda.core`` can launch kernels like that from version 1.2 on, also into a stream that CuPy records.
 
 # %%
 
@@ -571,13 +575,18 @@ with stream:
 # :measured:`thousand[raw, 10**5].time`, and of Numba's :measured:`thousand[views, 10**5].time`. Longer
 # kernels hide their launches.
 #
-# If a step is very short, try the CPU first: on ten thousand numbers, a compiled loop on one thread takes
-# :measured:`thousand[cpu_loop, 10**4].time`, and the graph :measured:`thousand[graph_of_1000, 10**4].time`.
+# For very short steps, try the CPU, too. A compiled loop on one thread takes
+# :measured:`thousand[cpu_loop, 10**5].time` on a hundred thousand numbers, but only
+# :measured:`thousand[cpu_loop, 10**4].time` on ten thousand, where the graph still takes
+# :measured:`thousand[graph_of_1000, 10**4].time`.
 #
 # .. headline:: The more numbers per step, the less a graph gains
 
 # draw
 ax = gg.plot_time(results, variants=["raw", "graph_of_raw"])
+ax.set_yticks(
+    [0.002, 0.005, 0.01, 0.02, 0.04], ["2 ms", "5 ms", "10 ms", "20 ms", "40 ms"]
+)
 
 # %%
 
@@ -589,25 +598,31 @@ gg.claim(results, "graph_of_1000", faster_than="cuda_core", at=10**5, by=2.5)
 gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**5, by=1.9)
 gg.claim(results, "graph_of_1000", faster_than="all_steps", at=10**4, by=1.2)
 gg.claim(results, "graph_of_raw", faster_than="raw", at=10**5, by=3.5)
-gg.claim(results, "graph_of_2", faster_than="views", at=10**4, by=10)
+gg.claim(results, "graph_of_2", faster_than="views", at=10**4, by=13)
 gg.claim(results, "graph_of_cupy", faster_than="cupy", at=10**4, by=6)
 gg.claim(results, "graph_of_cupy", faster_than="elementwise", at=10**4, by=1.3)
-gg.claim(results, "graph_of_early", faster_than="graph_of_raw", at=10**4, by=1.2)
+gg.claim(results, "graph_of_early", faster_than="graph_of_raw", at=10**4, by=1.6)
 gg.claim(results, "graph_of_early", faster_than="graph_of_raw", at=10**6, by=1.15)
 gg.claim(results, "graph_of_raw", faster_than="graph_of_early", at=10**7, by=1.05)
-gg.claim(chain, "early", faster_than="early_as_usual", at=10**4, by=1.5)
-gg.claim(chain, "early", faster_than="early_as_usual", at=10**5, by=1.5)
-gg.claim(chain, "early", faster_than="early_256", at=10**6, by=1.6)
+gg.claim(chain, "early", faster_than="raw_256", at=10**4, by=1.6)
+gg.claim(chain, "early", faster_than="raw_256", at=10**5, by=1.55)
+gg.claim(chain, "early", faster_than="raw_256", at=10**6, by=1.1)
+gg.claim(chain, "early", faster_than="early_as_usual", at=10**4, by=1.7)
+gg.claim(chain, "early", faster_than="early_as_usual", at=10**5, by=1.55)
+gg.claim(chain, "early", faster_than="early_as_usual", at=10**6, by=1.1)
+gg.claim(chain, "early", faster_than="early_256", at=10**6, by=1.65)
 gg.claim(chain, "raw_256", faster_than="early_256", at=10**6, by=1.3)
 gg.claim(chain, "raw_256", faster_than="raw_64", at=10**5, by=1.25)
 gg.claim(chain, "raw_256", faster_than="raw_64", at=10**6, by=2.5)
 gg.claim(until, "graph", faster_than="look_seldom", at=10**5, by=10)
 gg.claim(until, "look_seldom", faster_than="look_often", at=10**5, by=1.8)
 by_gpu = "a graph of 1000 kernels, by the GPU's clock"
-per_kernel = chain.time("numba", 10**5).value / 1000
-per_early_kernel = chain.time("early", 10**4).value / 1000
-_ = gg.fact("per_kernel", per_kernel, unit="s", note=by_gpu)
-_ = gg.fact("per_early_kernel", per_early_kernel, unit="s", note=by_gpu)
+for name, variant in {
+    "per_kernel": "numba",
+    "per_usual_kernel": "raw_256",
+    "per_early_kernel": "early",
+}.items():
+    gg.fact(name, chain.time(variant, 10**4).value / 1000, unit="s", note=by_gpu)
 
 # %%
 # .. dropdown:: All ways to launch the thousand steps
