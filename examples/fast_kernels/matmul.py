@@ -78,10 +78,9 @@ print("NumPy:", expected[0, :4])
 # ------------------------------
 #
 # :term:`Tensor cores <tensor core>` multiply small matrices in one instruction, if the factors are short.
-# ``float16`` has 10 bits after the point and ends at 65 504; TF32 has the same 10 bits, and the range of
-# ``float32``; *bfloat16* has that range with 7 bits. All three add up in ``float32``. CuPy uses the tensor
-# cores for ``float16`` by itself, and for ``float32`` if you start Python with ``CUPY_TF32=1`` in the
-# environment.
+# ``float16`` and TF32 keep 10 bits after the point, and *bfloat16* keeps 7. ``float16`` ends at 65 504; the
+# other two have the range of ``float32``. All three add up in ``float32``. CuPy uses the tensor cores for
+# ``float16`` by itself, and for ``float32`` if you start Python with ``CUPY_TF32=1`` in the environment.
 
 a_wide = cp.asarray(random.random((m, n)) - 0.5)  # in float64
 b_wide = cp.asarray(random.random((n, p)) - 0.5)
@@ -102,10 +101,10 @@ for kind in ("float32", "float16"):
 #    bfloat16|:measured:`burst_bfloat16`|:measured:`sustained_bfloat16`|:measured:`digits_bfloat16`
 #    float16|:measured:`burst_float16`|:measured:`sustained_float16`|:measured:`digits_float16`
 #
-# Try TF32 first: it keeps as many digits as ``float16``, and does not overflow sooner than ``float32``. If
-# your numbers fit its range, ``float16`` gains another :measured:`gain_float16`. ``float64`` runs on
-# tensor cores without losing anything, and is about as fast as ``float32`` on this GPU; on a
-# graphics card it is many times slower.
+# Try TF32 first: it is as exact as ``float16``, and does not overflow sooner than ``float32``. If your
+# numbers fit its range, ``float16`` gains another :measured:`gain_float16`. ``float64`` runs on tensor cores
+# without losing anything, and is about as fast as ``float32`` on this GPU; on a graphics card it is many
+# times slower.
 #
 # .. dropdown:: Why a long run is slower, and how bfloat16 is called
 #
@@ -173,21 +172,26 @@ gg.claim(results, "in_cuda", faster_than="tile_in_registers", at=4096, by=1.3)
 gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=4096, by=1.45)
 gg.claim(results, "with_cublas", faster_than="in_cuda", at=4096, by=1.03)
 gg.claim(results, "with_cublas", faster_than="tile_in_registers", at=1024, by=2.5)
+gg.claim(odd, "with_cublas", faster_than="tile_in_registers", at=1000, by=3)
 large = ("tile_in_registers", "in_cuda")
 gg.claim(results, "tile_in_shared", faster_than=large, at=257, by=3.6)
 gg.claim(results, "with_cublas", faster_than="tile_in_shared", at=257, by=1.1)
 recording = gg.load("matmul")
 device = recording.provenance
-cycles = results.time("tile_in_shared", 4096).value * device.sm_clock_hz
-counted(
-    "shared_busy",
-    recording.counters,
-    ("product", "tile_in_shared", 4096),
-    "shared_wavefronts",
-    per=device.sm_count * cycles,
-    unit="share",
-    note="turns of shared memory, of one per cycle and multiprocessor",
-)
+for name, kernel in (
+    ("shared_busy", "tile_in_shared"),
+    ("shared_busy_registers", "tile_in_registers"),
+):
+    cycles = results.time(kernel, 4096).value * device.sm_clock_hz
+    counted(
+        name,
+        recording.counters,
+        ("product", kernel, 4096),
+        "shared_wavefronts",
+        per=device.sm_count * cycles,
+        unit="share",
+        note="turns of shared memory, of one per cycle and multiprocessor",
+    )
 gain = facts["sustained_float16"].value / facts["sustained_tf32"].value
 gg.fact("gain_float16", gain, unit="ratio", note="over TF32, in long runs")
 rate = results.quantity("with_cublas", 4096, "flop_rate").value
@@ -224,8 +228,8 @@ print("right:", bool((c.get() == expected).all()))
 # %%
 # For 4096 rows, the multiplications and additions take about 2.1 billion instructions, each of them for the
 # 32 threads of a warp. This kernel executes :measured:`product[one_element, 4096].counter(instructions)`.
-# Each multiplication needs two loads; most of the rest works out where the numbers lie.
-# :evidence:`counter instructions`
+# :evidence:`counter instructions` Each multiplication needs two loads as well, but most of the rest is
+# overhead, and step 2 does without it. :evidence:`variant one_element_unsigned`
 
 # %%
 # Step 2: a while loop, and indices without a sign
@@ -247,9 +251,7 @@ print("right:", bool((c.get() == expected).all()))
 # That leaves :measured:`product[one_element_unsigned, 4096].counter(instructions)` instructions, and the
 # kernel is :measured:`product[one_element_unsigned, 4096].speedup(one_element)` as fast.
 # :evidence:`counter instructions` Change the loop first: ``while`` alone gains
-# :measured:`loops[signed_while, 4096].speedup(one_element)`. :evidence:`variant signed_while` If you make
-# indices unsigned, convert the shapes as well: the sum of two ``uint32`` is a ``uint64``, and Numba compares
-# that with a signed number in ``float64``.
+# :measured:`loops[signed_while, 4096].speedup(one_element)`. :evidence:`variant signed_while`
 #
 # .. dropdown:: Is it the loop, or the sign?
 #
@@ -289,6 +291,9 @@ print("right:", bool((c.get() == expected).all()))
 #    multiplies the first of them, and the signed one mixes loads and multiplications. We think that it has
 #    fewer loads on their way at a time. :evidence:`opinion`
 #
+#    If you make indices unsigned, convert the shapes as well: the sum of two ``uint32`` is a ``uint64``, and
+#    Numba compares that with a signed number in ``float64``.
+#
 # .. kernel:: gpuguide.topics.matmul.kernels
 #    :names: signed_while, unsigned_range
 #    :fold: The kernels in between
@@ -310,15 +315,15 @@ print("right:", bool((c.get() == expected).all()))
 # Tiles hang over the edges of most matrices. Threads there have no element to compute, but they still fetch
 # for others and must come to both barriers, so the guards stand around the loads, not around the loop.
 #
-# The kernel is :measured:`product[tile_in_shared, 4096].speedup(one_element_unsigned)` as fast as step 2.
-# Compared with step 1, the tile would seem to be worth
-# :measured:`product[tile_in_shared, 4096].speedup(one_element)`, but most of that is the lean loop: mend the
-# plain kernel before you measure what shared memory gains.
+# The kernel is :measured:`product[tile_in_shared, 4096].speedup(one_element_unsigned)` as fast as step 2. Had
+# you put the tile into step 1, it would seem to be worth
+# :measured:`product[tile_in_shared, 4096].speedup(one_element)`, so mend the loop before you judge shared
+# memory.
 #
-# ``range(32)`` does no harm, as the compiler knows its length, and with it where each element lies in the
-# tile. That leaves :measured:`each_tile_in_shared` instructions for each multiplication.
-# :evidence:`counter instructions` But each still takes two numbers from shared memory, which is busy in
-# :measured:`shared_busy` of all cycles. :evidence:`counter shared_wavefronts`
+# ``range(32)`` does no harm, as the compiler knows its length. That leaves
+# :measured:`each_tile_in_shared` instructions for each multiplication, :evidence:`counter instructions` but
+# each still takes two numbers from shared memory, which is busy in :measured:`shared_busy` of all cycles.
+# :evidence:`counter shared_wavefronts`
 
 # %%
 # Step 4: 64 sums in the registers of each thread
@@ -337,8 +342,7 @@ print("right:", bool((c.get() == expected).all()))
 
 # %%
 # This kernel reaches :measured:`share_tile_in_registers` of the rate of cuBLAS. Shared memory is no longer
-# the limit: it now takes :measured:`product[tile_in_registers, 4096].counter(shared_wavefronts)` passes
-# instead of :measured:`product[tile_in_shared, 4096].counter(shared_wavefronts)`.
+# the limit: it is busy in :measured:`shared_busy_registers` of all cycles.
 # :evidence:`counter shared_wavefronts`
 
 # %%
@@ -389,9 +393,9 @@ print("right:", bool((c.get() == expected).all()))
 # A scheduler can start an instruction in every cycle, and the last column says how often it does. cuBLAS
 # needs about as many instructions as our last kernel, but waits less. :evidence:`counter issue_active`
 #
-# Large tiles are for large matrices. With 1024 rows they leave half of the GPU without work, and cuBLAS is
-# :measured:`product[with_cublas, 1024].speedup(tile_in_registers)` as fast as step 4. With 257 rows, even
-# step 3 is :measured:`product[tile_in_shared, 257].speedup(tile_in_registers)` as fast as step 4.
+# Large tiles are for large matrices. With 1024 rows they leave at least half of the GPU without work, and
+# cuBLAS is :measured:`product[with_cublas, 1024].speedup(tile_in_registers)` as fast as step 4. With 257
+# rows, even step 3 is :measured:`product[tile_in_shared, 257].speedup(tile_in_registers)` as fast as step 4.
 #
 # .. dropdown:: Other sizes, and how often elements are loaded
 #
@@ -444,8 +448,8 @@ print("right:", bool((c.get() == expected).all()))
 # ------------------------------------
 #
 # A tile needs two barriers: one when it is complete, and one before it is overwritten. Without the second,
-# a fast warp writes the next tile while a slow one still reads this one. The result is often right, so tests
-# may miss it. ``gg.trace`` runs the threads one by one, without a GPU, and finds it:
+# a fast warp writes the next tile while a slow one still reads this one, and the result is often right.
+# ``gg.trace`` runs the threads one by one, without a GPU, and finds it:
 #
 # .. kernel:: gpuguide.topics.matmul.kernels
 #    :names: one_barrier

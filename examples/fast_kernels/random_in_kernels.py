@@ -7,7 +7,7 @@ How does each thread get random numbers of its own, and what do they cost?
 # %%
 # If a single kernel uses the random numbers, make them in that kernel, and they never go through memory. A
 # thousand million random points take :measured:`points[no_state, 2**30].time` there. If ``cp.random`` makes
-# them, they take :measured:`points[cupy_counted, 2**30].time` with a kernel that counts them, and
+# them, they take :measured:`points[cupy_counted, 2**30].time` with a kernel of your own that counts them, and
 # :measured:`points[cupy, 2**30].time` with array arithmetic.
 #
 # .. headline:: Numbers made in the kernel are
@@ -26,9 +26,8 @@ How does each thread get random numbers of its own, and what do they cost?
 #    times = {label: results.time(name, 2**30) for label, name in names.items()}
 #    plot_values(times, "time of a thousand million random points")
 #
-# Numba's own generator needs a state for each thread, and the CPU makes a quarter of a million of them in
-# :measured:`states_2_18`. So make few, once, and let each thread draw many numbers. Or compute the numbers
-# from a counter, without states.
+# Numba's own generator needs a state for each thread, and the CPU makes them slowly. So make few, once, and
+# let each thread draw many numbers. Or compute the numbers from a counter, without states.
 
 # %%
 # A state for each thread
@@ -111,32 +110,13 @@ _ = gg.keep("paths", random_in_kernels.paths(8, 1000))
 # -------------------------------------
 #
 # ``create_xoroshiro128p_states`` computes the states on one thread of the CPU, one after the other, and
-# copies them to the GPU, 16 bytes each. The GPU needs many thousands of threads to be busy, but not a thread
-# for each number. So let each thread draw many.
+# copies them to the GPU, 16 bytes each. A quarter of a million takes :measured:`states_2_18`, and the time
+# grows with their number. The GPU throws a thousand million points with them in
+# :measured:`points[own_state, 2**30].time`.
 #
-# .. list-table:: Making states
-#    :header-rows: 1
-#
-#    * - states
-#      - memory
-#      - time
-#    * - 1024
-#      - 16 KiB
-#      - :measured:`states_2_10`
-#    * - 16 384
-#      - 256 KiB
-#      - :measured:`states_2_14`
-#    * - 262 144
-#      - 4 MiB
-#      - :measured:`states_2_18`
-#    * - 1 048 576
-#      - 16 MiB
-#      - :measured:`states_2_20`
-#
-# Make them once, before any loop, and hand them to each launch. With 262 144 states, the GPU throws a
-# thousand million points in :measured:`points[own_state, 2**30].time`, a small part of the time in which the
-# CPU made the states. If you launch the kernel only once, and the states are made for that launch, it takes
-# :measured:`points[fresh_states, 2**30].time` altogether. The counter below needs no states.
+# It needs many thousands of threads to be busy, but not a thread for each number. So let each thread draw
+# many, make the states once, before any loop, and hand them to each launch. If you launch the kernel only
+# once, nearly all of the time goes to the states, and the counter below, which needs none, is far faster.
 
 # %%
 # Both coordinates out of one number
@@ -161,8 +141,8 @@ print("pi is about", 4 * int(counts.sum()) / (n_threads * points))
 # A *counter-based* generator scrambles a counter so thoroughly that the results look random. Number 7 of
 # thread 12 follows from the seed, from 12 and from 7, and needs no number before it. There is nothing to
 # create, to keep or to copy, and the kernel takes about as long as the first one above. If you count elements
-# instead of threads, the result does not even depend on the grid. Philox is such a generator, which CuPy has
-# as well.
+# instead of threads, the result does not even depend on the grid. Philox is such a generator: ordinary
+# arithmetic, which works with any compiler.
 #
 # .. rung:: no_state
 #    :beside:
@@ -185,6 +165,14 @@ print("of thread 0:", *(f"{int(number):08x}" for number in out[0]))
 # The last line shows the first `test values of Philox's authors
 # <https://github.com/DEShawResearch/random123/blob/main/tests/kat_vectors>`__. Check a generator that you
 # write down yourself in this way: with a slip in one constant, its numbers would still look random.
+#
+# .. dropdown:: Where Numba's generator is going
+#
+#    Numba's successor for CUDA, numba-cuda-mlir, keeps the functions with states for old code only. `Its
+#    documentation <https://nvidia.github.io/numba-cuda-mlir/latest/user/random.html>`__ calls the module
+#    deprecated, and refers to the `device functions of cuRAND in nvmath-python
+#    <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In version 0.6.0, plain
+#    Python makes the states in a loop. Philox above needs neither.
 
 # %%
 # Random walks
@@ -219,12 +207,15 @@ squares = (ends.astype(cp.float64) ** 2).sum(axis=1)
 print("mean square of the distance:", float(squares.mean()), "after", steps, "steps")
 
 # %%
-# In theory it is a thousand. A million walkers take :measured:`walks[walk, 2**20].time` on the GPU. If
-# ``cp.random`` draws a number for each walker, step by step, they take
-# :measured:`walks[cupy_steps, 2**20].time`. It is better to draw the numbers of many steps at once and to add
-# up where they lead: ``ways[rng.integers(0, 4, size=(125, n), dtype=np.int8)].sum(0)``, with the four ways in
-# an array. Then the walks take :measured:`walks[cupy_pieces, 2**20].time`. All numbers and ways still go
-# through memory.
+# In theory it is a thousand. A million walkers take :measured:`walks[walk, 2**20].time` on the GPU. With
+# ``cp.random``, draw the numbers of many steps at once and add up where they lead:
+# ``ways[rng.integers(0, 4, size=(125, n), dtype=np.int8)].sum(0)``, with the four ways in an array. That
+# takes :measured:`walks[cupy_pieces, 2**20].time`, far less than calls for each step, but all numbers and
+# ways still go through memory.
+#
+# If you only need to know where the walks end, leave out the steps: in each of them, ``x + y`` and ``x - y``
+# go up or down by one, independently, so draw each of the two as
+# ``2 * rng.binomial(steps, 0.5, n) - steps``.
 
 # %%
 # What goes wrong: numbers that come again
@@ -278,21 +269,15 @@ gg.claim(results, "no_state", faster_than="cupy", at=2**30, by=10)
 gg.claim(results, "own_state", faster_than="cupy_counted", at=2**30, by=2.2)
 gg.claim(results, "no_state", faster_than="cupy_counted", at=2**30, by=2.1)
 gg.claim(results, "one_draw", faster_than="own_state", at=2**30, by=1.5)
-gg.claim(results, "no_state", faster_than="fresh_states", at=2**30, by=10)
-gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=20)
-gg.claim(walks, "walk", faster_than="cupy_pieces", at=2**20, by=8)
-_ = gg.claim(walks, "cupy_pieces", faster_than="cupy_steps", at=2**20, by=1.5)
-
-# %%
-# Where Numba's generator is going
-# --------------------------------
-#
-# Numba's successor for CUDA, numba-cuda-mlir, keeps these functions for old code only. `Its documentation
-# <https://nvidia.github.io/numba-cuda-mlir/latest/user/random.html>`__ calls the module deprecated, and
-# refers to the `device functions of cuRAND in nvmath-python
-# <https://docs.nvidia.com/cuda/nvmath-python/latest/device-apis/curand.html>`__. In version 0.6.0, plain
-# Python makes the states in a loop. A generator such as Philox above needs neither: it is ordinary
-# arithmetic.
+gg.claim(results, "no_state", faster_than="fresh_states", at=2**30, by=24)
+gg.claim(results, "no_state", faster_than="cpu_threads", at=2**30, by=55)
+gg.claim(results, "cupy", faster_than="cpu_threads", at=2**30, by=5)
+gg.claim(results, "cupy_counted", faster_than="cupy", at=2**30, by=4)
+gg.claim(results, "no_state", faster_than="cupy_counted", at=2**25, by=2.3)
+gg.claim(results, "no_state", faster_than="cupy_counted", at=2**20, by=9)
+gg.claim(walks, "walk", faster_than="cupy_steps", at=2**20, by=30)
+gg.claim(walks, "walk", faster_than="cupy_pieces", at=2**20, by=8.6)
+_ = gg.claim(walks, "cupy_pieces", faster_than="cupy_steps", at=2**20, by=3.2)
 
 # %%
 # All ways and sizes
@@ -301,10 +286,11 @@ _ = gg.claim(walks, "cupy_pieces", faster_than="cupy_steps", at=2**20, by=1.5)
 # .. headline:: A kernel that makes its own numbers is the fastest at every size
 
 # draw
-gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state"])
+gg.plot_time(results, variants=["cupy", "cupy_counted", "no_state"])
 
 # %%
-# The CPU computes the same points, also from a counter and in ``float32``, on all threads.
+# All threads of the CPU, which compute the same points from a counter in ``float32``, are far behind: with a
+# thousand million points, they take longer than array arithmetic on the GPU.
 #
 # .. dropdown:: Could CuPy do better?
 #
@@ -332,8 +318,8 @@ gg.plot_time(results, variants=["cpu_threads", "cupy", "cupy_counted", "no_state
 # .. remember::
 #
 #    - If a single kernel uses the random numbers, make them in that kernel.
-#    - Make one state per thread, once, and draw many numbers with it: a million states take the CPU
-#      :measured:`states_2_20`.
+#    - Make one state per thread, once, and draw many numbers with it: a quarter of a million states take
+#      the CPU :measured:`states_2_18`.
 #    - For a single launch, or a result that must not depend on the grid, use a counter-based generator.
 
 # %%
