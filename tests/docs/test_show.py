@@ -112,7 +112,7 @@ def test_the_card_lists_each_run_and_what_differed(recorded_template):
         for start, driver in (("a", "580"), ("b", "580"), ("b", "580"), ("c", "581"))
     ]
     rows = dict(card_rows(replace(runs[-1], runs=tuple(runs[:-1]))))
-    assert rows["recorded on"] == "3 machine starts, 4 runs"
+    assert rows["recorded on"] == "3 machine starts of one day, 4 runs"
     assert [rows[f"run {number}"].split(", ", 1)[1] for number in (1, 2, 3, 4)] == [
         "machine start 1, A CPU, driver 580",
         "machine start 2, A CPU, driver 580",

@@ -13,10 +13,15 @@ from sphinx_design.dropdown import dropdown_main
 from gpuguide.exercises import pool
 from gpuguide.recordings.recording import Stated, machine_name
 from gpuguide.results.counters import COUNTERS
-from gpuguide.results.starts import starts_words
 from gpuguide.results.units import format_quantity, size_words
 from gpuguide_docs.show.cells import CARD_ID, card_of, cell_node, fold
-from gpuguide_docs.show.numbers import measured_on, not_measured, number_node, processor_of
+from gpuguide_docs.show.numbers import (
+    measured_on,
+    not_measured,
+    number_node,
+    processor_of,
+    starts_and_days,
+)
 from gpuguide_docs.show.site import colab_link, link_to, site_of
 from gpuguide_docs.show.tiles import claim_words, note_tile
 
@@ -351,7 +356,7 @@ def _runs(recording: Recording) -> Iterator[tuple[str, str]]:
     """Describe each run: when it was, on which start and CPU, and what differed from the other runs."""
     runs = recording.provenances
     n_runs = f", {len(runs)} runs" if len(runs) > recording.n_starts else ""
-    yield "recorded on", f"{starts_words(recording.n_starts)}{n_runs}"
+    yield "recorded on", f"{starts_and_days(recording)}{n_runs}"
     if len(runs) == 1:
         yield _SHARED, _of_run(runs[0])[_SHARED]
         return

@@ -44,6 +44,7 @@ __all__ = [
     "processor_of",
     "resolve",
     "setup",
+    "starts_and_days",
     "unmeasured_number",
 ]
 
@@ -158,12 +159,17 @@ def processor_of(recording: Recording, *, gpu: bool = True) -> str:
     return processor or provenance.machine
 
 
+def starts_and_days(recording: Recording) -> str:
+    """Say on how many starts of its machine a recording was made, and on how many days."""
+    days = {each.utc_date[:10] for each in recording.provenances}
+    on = f" on {len(days)} days" if len(days) > 1 else " of one day" if recording.n_starts > 1 else ""
+    return starts_words(recording.n_starts) + on
+
+
 def measured_on(recording: Recording, *, gpu: bool = True, starts: bool = True) -> str:
     """Say on which machine a recording was made, on how many starts of it and days, and when last."""
     day = date.fromisoformat(recording.provenance.utc_date[:10])
-    days = {each.utc_date[:10] for each in recording.provenances}
-    on = f" on {len(days)} days" if len(days) > 1 else " of one day" if recording.n_starts > 1 else ""
-    parts = [processor_of(recording, gpu=gpu), *([starts_words(recording.n_starts) + on] if starts else [])]
+    parts = [processor_of(recording, gpu=gpu), *([starts_and_days(recording)] if starts else [])]
     latest = "latest on " if recording.runs else ""
     return ", ".join([*parts, f"{latest}{day.day} {_MONTHS[day.month - 1]} {day.year}"])
 
