@@ -174,7 +174,7 @@
     const check = async () => {
       if (box.ariaBusy === "true") return;
       box.ariaBusy = "true";
-      show(verdict, { text: "Loading Python, about 6 MB the first time …" });
+      show(verdict, { text: "Loading Python, about 7 MB the first time …" });
       let reply = await load();
       if (!reply) {
         show(verdict, { text: "Python is at work …" });

@@ -53,8 +53,8 @@ examples:
 Every variant is first compared with the reference; a wrong one is not timed. The time on the device
 and the time with copies are in separate rows and never mixed. Beside your times are those of the guide's
 machines, and below them which of the page's findings hold here. Sizes that do not fit this machine are left
-out and named; Ctrl-C keeps what was measured. Without a GPU only the CPU variants run. With several pages or
-studies, each gets a file of its own. In Python, gpuguide.load("primes.json") reads the file.
+out and named; Ctrl-C keeps what was measured. Without a GPU only the CPU variants run. Of several pages, each
+gets a file of its own, and with --plot each study. In Python, gpuguide.load("primes.json") reads the file.
 """
 
 _COMPARE_EXAMPLES = """\
@@ -63,7 +63,7 @@ examples:
   gpuguide compare mine.json nvidia-h200            beside one of them
   gpuguide compare class/*.json --plot class.svg    a whole class
 
-Only the same studies at the same sizes are compared; what differs is said below each table.
+Only the same studies at the same sizes are compared; what differs is said below the tables.
 """
 
 
