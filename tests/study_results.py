@@ -66,15 +66,6 @@ def make(**changes: Any) -> Results:
     return Results(**(defaults | changes))
 
 
-def summarised(results: Results) -> Results:
-    """The study as a former run keeps it: with summaries in place of its samples."""
-    cells = tuple(
-        replace(each, samples_ns=(), rounds=(), summary=each._summary) if each.n else each
-        for each in results.measurements
-    )
-    return replace(results, measurements=cells)
-
-
 def on_starts(results: Results, *factors: float) -> Results:
     """The same study on as many machine starts, each as much slower; the last is the newest run."""
     runs = [
@@ -88,4 +79,4 @@ def on_starts(results: Results, *factors: float) -> Results:
         )
         for number, factor in enumerate(factors)
     ]
-    return replace(runs[-1], others=tuple(map(summarised, runs[:-1])))
+    return replace(runs[-1], others=tuple(runs[:-1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gpuguide.errors import ArgumentError, ClaimError
 from gpuguide.measure.session import Session, current, entered, fact
@@ -44,11 +44,6 @@ class _DrawnSession(Session):
         stated = [(start, page.facts[new.name]) for start, page in self.runs if new.name in page.facts]
         if not self.runs or new.name not in self.runs[-1][1].facts:
             return (("", new),)
-        if len(stated) < len(self.runs):
-            # It comes from samples or arrays, which former runs do not keep.
-            start, newest = stated[-1]
-            note = ", ".join(filter(None, (newest.note, "of the newest run")))
-            return ((start, replace(newest, note=note)),)
         return tuple(stated)
 
 

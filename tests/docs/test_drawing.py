@@ -129,7 +129,7 @@ def three_starts(recording: Recording) -> Recording:
 
 
 def test_a_fact_of_a_drawn_cell_is_the_median_over_the_starts(project):
-    """Not what the newest run alone had; what only that one keeps, its samples and arrays, is called so."""
+    """Not what the newest run alone had; what comes from arrays that only that one has is its own."""
     codes = (
         'rate = ceilings.get("fp16_tensor").value\nprint(rate)',
         'print(gg.fact("share", rate / facts["peak"].value, unit="share").value)',
@@ -147,10 +147,6 @@ def test_a_fact_of_a_drawn_cell_is_the_median_over_the_starts(project):
             "counted": 3,
         }
         assert "3 machine starts" in facts["share"].basis
-        assert [facts[name].note for name in ("slowest", "counted")] == [
-            "of two, of the newest run",
-            "of the newest run",
-        ]
         assert facts["parts"].value == pytest.approx(0.89 / 0.9)
         assert [output.stdout for output in drawing.outputs[:2]] == ["890000000000000.0\n", "0.89\n"]
 

@@ -11,7 +11,7 @@ import pytest
 
 from gpuguide.errors import RecordingError
 from gpuguide.recordings.plain import dumps, loads, to_plain
-from gpuguide.results.records import Fact, Measurement, Summary, Traffic, Work
+from gpuguide.results.records import Fact, Measurement, Traffic, Work
 from gpuguide.results.results import Results
 from gpuguide.results.sample import sample_results
 
@@ -39,7 +39,6 @@ CELL = Measurement("four", 8, samples_ns=(5, 6), rounds=(0, 1), traffic=Traffic(
         Bag((), value=1.5),
         CELL,
         Measurement("four", 8, reason="too long"),
-        Measurement("four", 8, summary=Summary(3, (1.0, 2.0, 3.0), (0,), (2.0,))),
         Fact("name", "a\nb \u2028", "text"),
         Fact("name", -1, "1", (-1.0, 2)),
         sample_results(),

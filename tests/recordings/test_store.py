@@ -21,7 +21,6 @@ from gpuguide.recordings.recording import Run
 from gpuguide.recordings.runs import MOST_RUNS, differences
 from gpuguide.results.records import Fact, Provenance
 from gpuguide.results.sample import sample_results
-from study_results import summarised
 
 MACHINE, PAGE = "nvidia-h200", "sort_search"
 KEY = Key(("aaaa", "bbbb"), (("sort_search", "cccc"),), 1)
@@ -138,14 +137,6 @@ def test_former_runs_speak_of_the_newest_study_s_cells(tmp_path: Path) -> None:
     assert former.title == new.studies["sample"].title
     assert former.measurements[-1].reason == "not measured in this run"
     assert len(recordings.load(PAGE, root=tmp_path).studies["sample"].runs) == 2
-
-
-def test_a_run_of_which_quartiles_are_left_says_so_and_counts(tmp_path: Path) -> None:
-    old = run(0)
-    left = dataclasses.replace(old, lacks="samples", studies={"sample": summarised(old.studies["sample"])})
-    saved = added(tmp_path, left, run(1))
-    assert saved.runs[0].lacks == "samples"
-    assert recordings.load(PAGE, root=tmp_path).studies["sample"].time("numba", 2**10).n_runs == 2
 
 
 # Begun anew

@@ -17,7 +17,7 @@ from gpuguide.results.records import Fact, Measurement
 from gpuguide.results.results import Crossover, Results
 from gpuguide.results.sample import sample_results
 from gpuguide.results.starts import Quantity, expected
-from study_results import CEILINGS, SIZES, cell, make, summarised
+from study_results import CEILINGS, SIZES, cell, make
 
 N = 10_000
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]
@@ -191,7 +191,7 @@ def runs(*factors: float, names: str = "abcdefghi", base: Results | None = None)
         return replace(base, measurements=cells, start=start)
 
     each = [one(factor, start) for factor, start in zip(factors, names, strict=False)]
-    return replace(each[-1], others=tuple(map(summarised, each[:-1])))
+    return replace(each[-1], others=tuple(each[:-1]))
 
 
 THREE = runs(1.0, 1.05, 1.01)

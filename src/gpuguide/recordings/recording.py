@@ -67,7 +67,6 @@ class Run:
     page: str
     provenance: Provenance
     key: Key
-    lacks: str = ""
     names: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
     ceilings: Ceilings | None = None

@@ -22,7 +22,7 @@ _LEAVES = 0.05
 _MOST_NAMED = 3
 _OF_THE_RUN = (
     *("samples_ns", "rounds", "n_calls", "method", "host_bound", "floor_ns", "traffic", "reason", "notes"),
-    *("summary", "work"),
+    "work",
 )
 
 
@@ -89,7 +89,7 @@ def _in_terms_of(study: Results, former: Results) -> Results:
         measured = cells.get(_cell(each))
         if measured is None:
             absent = "not measured in this run"
-            return replace(each, samples_ns=(), rounds=(), summary=None, reason=absent, notes=())
+            return replace(each, samples_ns=(), rounds=(), reason=absent, notes=())
         return replace(each, **{name: getattr(measured, name) for name in _OF_THE_RUN})
 
     measurements = tuple(map(then, study.measurements))

@@ -28,7 +28,6 @@ __all__ = [
     "FactOverStarts",
     "Measurement",
     "Provenance",
-    "Summary",
     "Traffic",
     "VariantInfo",
     "Work",
@@ -176,32 +175,8 @@ class VariantInfo:
 
 
 @dataclass(frozen=True)
-class Summary:
-    """A summary of the samples of a former run: their number, quartiles, and the median of each round."""
-
-    n: int = field(metadata=at_least(1))
-    quartiles_ns: tuple[float, ...]
-    rounds: tuple[int, ...]
-    round_medians_ns: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        if len(self.quartiles_ns) != 3 or list(self.quartiles_ns) != sorted(self.quartiles_ns):
-            raise ArgumentError(f"Summary: expected three quartiles in order; got {self.quartiles_ns}.")
-        rounds = list(self.rounds)
-        if not rounds or rounds != sorted(set(rounds)) or len(rounds) != len(self.round_medians_ns):
-            raise ArgumentError(
-                f"Summary: expected rounds in order, each with its median; got {len(rounds)} rounds and "
-                f"{len(self.round_medians_ns)} medians."
-            )
-
-
-@dataclass(frozen=True)
 class Measurement:
-    """All samples of one variant at one size on one clock, or the reason why there are none.
-
-    A former run keeps a summary in place of its samples.
-    """
+    """All samples of one variant at one size on one clock, or the reason why there are none."""
 
     variant: str
     size: int
@@ -216,7 +191,6 @@ class Measurement:
     traffic: Traffic | None = None
     reason: str = ""
     notes: tuple[str, ...] = ()
-    summary: Summary | None = None
     work: tuple[Work, ...] = ()
 
     def __repr__(self) -> str:
@@ -230,27 +204,18 @@ class Measurement:
             raise ArgumentError(
                 f"{cell}: expected a round for each of {self.n} samples; got {len(self.rounds)}."
             )
-        there = [
-            what
-            for what, value in (
-                ("samples", self.samples_ns),
-                ("a summary", self.summary),
-                (f"the reason {self.reason!r}", self.reason),
-            )
-            if value
-        ]
-        if len(there) != 1:
-            what = " and ".join(there) or "neither"
+        if bool(self.samples_ns) == bool(self.reason):
+            what = f"samples and the reason {self.reason!r}" if self.reason else "neither"
             raise ArgumentError(f"{cell}: expected samples, or the reason why there are none; got {what}.")
 
     @property
     def n(self) -> int:
         """Number of samples; 0 where nothing was measured."""
-        return self.summary.n if self.summary else len(self.samples_ns)
+        return len(self.samples_ns)
 
     @property
     def samples_s(self) -> NDArray[np.float64]:
-        """Seconds per call of each sample, shape (n,); empty for a former run."""
+        """Seconds per call of each sample, shape (n,)."""
         return statistics.seconds(self.samples_ns, self.n_calls)
 
     @cached_property
@@ -262,38 +227,27 @@ class Measurement:
     def quartiles_s(self) -> tuple[float, float, float]:
         """Lower quartile, median and upper quartile, in seconds per call."""
         self._refuse_empty()
-        found = self.summary.quartiles_ns if self.summary else statistics.quartiles(self.samples_ns)
+        low, middle, high = statistics.quartiles(self.samples_ns)
         scale = 1e9 * self.n_calls
-        return found[0] / scale, found[1] / scale, found[2] / scale
+        return low / scale, middle / scale, high / scale
 
     @property
     def iqr_s(self) -> float:
         """Distance between the quartiles, in seconds per call."""
         return self.quartiles_s[2] - self.quartiles_s[0]
 
-    @cached_property
-    def _summary(self) -> Summary:
-        """The summary of the samples, or the stored one."""
-        self._refuse_empty()
-        if self.summary:
-            return self.summary
-        rounds: dict[int, list[int]] = {}
-        for number, sample in zip(self.rounds, self.samples_ns, strict=True):
-            rounds.setdefault(number, []).append(sample)
-        numbers = tuple(sorted(rounds))
-        medians = tuple(statistics.quartiles(rounds[number])[1] for number in numbers)
-        return Summary(self.n, statistics.quartiles(self.samples_ns), numbers, medians)
-
     def _refuse_empty(self) -> None:
         if not self.n:
             raise ArgumentError(f"{self.variant!r} at {self.size} has no samples: {self.reason}.")
 
     def round_medians_s(self) -> dict[int, float]:
-        """Return the median seconds per call of each round; for a former run too."""
-        found, scale = self._summary, 1e9 * self.n_calls
-        return {
-            number: value / scale for number, value in zip(found.rounds, found.round_medians_ns, strict=True)
-        }
+        """Return the median seconds per call of each round."""
+        self._refuse_empty()
+        rounds: dict[int, list[int]] = {}
+        for number, sample in zip(self.rounds, self.samples_ns, strict=True):
+            rounds.setdefault(number, []).append(sample)
+        scale = 1e9 * self.n_calls
+        return {number: statistics.quartiles(rounds[number])[1] / scale for number in sorted(rounds)}
 
     @property
     def bandwidth(self) -> float | None:
@@ -311,7 +265,7 @@ class Measurement:
 
     def with_samples_of(self, other: Measurement) -> Measurement:
         """Return this cell with another one's samples and the way they were taken."""
-        taken = ("samples_ns", "rounds", "summary", "n_calls", "method", "host_bound", "floor_ns")
+        taken = ("samples_ns", "rounds", "n_calls", "method", "host_bound", "floor_ns")
         return dataclasses.replace(self, **{name: getattr(other, name) for name in taken})
 
 
@@ -381,7 +335,7 @@ class Fact:
         values = [(start, float(fact.value)) for start, fact in same_unit]
         low, high = _spread(newest)
         inside = [(value * low, value * high) for _, value in values]
-        # The samples of a former run are not kept, so their number is unknown and not counted.
+        # Where a run kept no samples, their number is unknown and not counted.
         sampled = [len(fact.samples) for _, fact in same_unit]
         over = Quantity.of(expected(values, inside), newest.unit, sum(sampled) if all(sampled) else 0)
         # A count stays one: three starts, two of which agree, have no half.

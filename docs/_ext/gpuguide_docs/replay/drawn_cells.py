@@ -174,7 +174,7 @@ def _state_facts(cells: tuple[Cell, ...], runs: Iterable[PageCells], script: str
     """Run the cells on each run alone, up to the last that states a fact, to take facts over the starts."""
     for run in runs:
         for cell in _up_to_the_last_fact(cells):
-            # A cell may need what former runs do not keep; an error of its own is raised when it is drawn.
+            # An error is raised when the cell is drawn.
             with warnings.catch_warnings(), run.running(), suppress(CellError):
                 warnings.simplefilter("error", RuntimeWarning)
                 run_cell(cell, run.namespace, script)
