@@ -181,4 +181,4 @@ wheelhouse: $(READY)  ## download into .whl what the GPU build machine lacks
 	@du -sh .whl
 
 clean:  ## delete what was built (the environment stays)
-	rm -rf $(OUT) docs/exercises docs/gallery docs/api/generated .cache .preview
+	rm -rf $(OUT) docs/_generated docs/exercises docs/gallery docs/api/generated .cache .preview

@@ -247,11 +247,12 @@ def write_page(layout: Layout, name: str, section: str) -> list[Path]:
     # Pages need not be listed section by section, so the new one follows the last of its own, if it has one.
     own = [page.name for page in earlier if page.section == section]
     _insert_entry(layout.pages_toml, Template(_ENTRY).substitute(words), own or [p.name for p in earlier])
-    _list_topic(layout.docs / "api" / "index.rst", name, [page.topic for page in earlier])
+    reference = layout.docs / "api" / "index.rst"
+    listed = [reference] if _list_topic(reference, name, [page.topic for page in earlier]) else []
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(Template(text).substitute(words), encoding="utf-8")
-    return list(texts)
+    return [layout.pages_toml, *listed, *texts]
 
 
 def _insert_entry(path: Path, entry: str, earlier: list[str]) -> None:
@@ -265,8 +266,8 @@ def _insert_entry(path: Path, entry: str, earlier: list[str]) -> None:
     path.write_text("\n\n".join(part.strip("\n") for part in parts) + "\n", encoding="utf-8")
 
 
-def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
-    """List the topic in the reference, after that of the page before it."""
+def _list_topic(path: Path, name: str, earlier: list[str]) -> bool:
+    """List the topic in the reference, after that of the page before it; say whether there is a list."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     topics = {
         number: found[1]
@@ -274,11 +275,12 @@ def _list_topic(path: Path, name: str, earlier: list[str]) -> None:
         if (found := re.match(r"   topics\.(\w+)$", line))
     }
     if not topics:
-        return
+        return False
     near = next((topic for topic in reversed(earlier) if topic in topics.values()), [*topics.values()][-1])
     place = next(number for number, topic in topics.items() if topic == near) + 1
     lines.insert(place, f"   topics.{name}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -299,7 +301,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"No page was written. {error}", file=sys.stderr)
         return 2
     print("A draft that doubles numbers, to be rewritten:")
-    for path in [layout.pages_toml, *written]:
+    for path in written:
         print(f"  {path.relative_to(layout.root)}")
     print(f"make page PAGE={options.name} builds it, tries it without a GPU, and says what is missing.")
     return 0
