@@ -253,6 +253,9 @@ def size_axis(ax: Axes, results: Results) -> None:
 
     ax.set_xscale("log")
     sizes = [size for size in results.sizes if size > 0]
+    if len(sizes) == 1:
+        # Else the axis would have no length where several axes share it.
+        ax.update_datalim([(sizes[0] / 3, 1), (3 * sizes[0], 1)], updatey=False)
     # Sizes that lie close together would print over one another.
     gap = np.log(sizes[-1] / sizes[0]) / 11 if sizes else 0.0
     kept = sizes[:1]
