@@ -400,9 +400,8 @@ def test_sizes_that_lie_close_together_are_not_all_labelled():
 
 def test_one_size_has_an_axis_of_some_length_beside_another_chart():
     """As in the chart that `gpuguide run --quick --plot` writes."""
-    cells = tuple(cell for cell in UNSURE.measurements if cell.size == 2**20)
-    others = tuple(replace(run, sizes=(2**20,)) for run in UNSURE.others)
-    one = replace(UNSURE, sizes=(2**20,), measurements=cells, checks=(), others=others)
+    cells = tuple(cell for cell in RESULTS.measurements if cell.size == 2**20)
+    one = on_starts(replace(RESULTS, sizes=(2**20,), measurements=cells, checks=()), 1.1, 1.6, 2.4)
     _, axes = plt.subplots(1, 2, sharex=True, sharey=True)
     for ax in axes:
         low, high = lines.plot_time(one, ax=ax).get_xlim()
