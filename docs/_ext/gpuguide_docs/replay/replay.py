@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReplayedPage", "cell_block", "replay"]
 
-_NOT_DRAWN = "The chart that this code draws appears once the page is measured."
+_NOT_DRAWN = "What this code draws and claims appears once the page is measured."
 #: Titles of drawn cells that are folded and name none.
 _CHART, _STATED = "Code of the chart", "What is claimed of these results"
 _DRAFT = admonition(
