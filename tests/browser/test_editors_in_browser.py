@@ -144,11 +144,10 @@ def test_a_script_is_traced_launch_by_launch(site):
 
 
 def answers(name):
-    """Give the solution of an exercise, its start, and the solution with a mistake."""
+    """Give the solution of an exercise, its start, and the solution with each of its mistakes."""
     exercise = pool.get(name)
     mistakes = import_module(f"gpuguide.exercises.pool.{name}.exercise").MISTAKES
-    # The engine is the same on the page: that it judges each mistake rightly is tested without a browser.
-    return [exercise.solution, exercise.start, mistakes[0].made_in(exercise.solution)]
+    return [exercise.solution, exercise.start, *(each.made_in(exercise.solution) for each in mistakes)]
 
 
 @pytest.fixture(scope="module")
