@@ -42,16 +42,14 @@ _KEYS = {
 _PAGE = '<!doctype html><meta charset="utf-8"><title>waiting</title><body><script>{script}</script>'
 
 
-def pages() -> list[str]:
-    """List the built pages; of those that one template makes, the reference's and the exercises', a few."""
+def pages(*, nth_exercise: int = 1) -> list[str]:
+    """List the built pages; of the reference's, which one template makes, every twentieth."""
     names = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    alike = {"api/generated": 20, "exercises/": 4}
-    own = [name for name in names if not name.startswith(("_", *alike))]
-    return own + [
-        name
-        for start, step in alike.items()
-        for name in [name for name in names if name.startswith(start)][::step]
-    ]
+    steps = {"api/generated": 20, "exercises/": nth_exercise}
+    own = [name for name in names if not name.startswith(("_", *steps))]
+    for start, step in steps.items():
+        own += [name for name in names if name.startswith(start)][::step]
+    return own
 
 
 def run_in_browser(script: str, profile: Path, *, lazy: bool = False) -> Any:

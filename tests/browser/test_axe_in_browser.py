@@ -50,7 +50,7 @@ def findings(names, profile, width=1440, theme="light"):
 @pytest.mark.parametrize(("first", "width", "theme"), [(0, 1440, "light"), (1, 390, "dark")])
 @pytest.mark.parametrize("part", range(2))
 def test_axe_finds_nothing_on_any_page(part, first, width, theme, tmp_path):
-    assert findings(pages()[first::2][part::2], tmp_path, width, theme) == []
+    assert findings(pages(nth_exercise=4)[first::2][part::2], tmp_path, width, theme) == []
 
 
 def test_axe_finds_what_is_wrong(tmp_path):
